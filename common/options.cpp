@@ -1,0 +1,141 @@
+#include "common/options.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "common/error.h"
+
+namespace babygpt {
+
+namespace {
+
+std::string quoted(const std::string& text) { return "'" + text + "'"; }
+
+// A check that reads the whole word as a number of the range, and says what was wanted otherwise.
+template <class T>
+CLI::Validator in_range(T least, T most) {
+    std::string wanted = str(std::is_integral_v<T> ? "a whole number" : "a number", " from ", least, " to ", most);
+    auto check = [=](const std::string& word) {
+        T v{};
+        auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), v);
+        bool good = error == std::errc() && end == word.data() + word.size() && v >= least && v <= most;  // NaN is not >=
+        return good ? std::string() : quoted(word) + " is not " + wanted;
+    };
+    return CLI::Validator(check, "");
+}
+
+size_t edit_distance(const std::string& a, const std::string& b) {
+    std::vector<size_t> row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+        size_t diagonal = row[0]++;
+        for (size_t j = 1; j <= b.size(); ++j) {
+            size_t above = row[j];
+            row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+            diagonal = above;
+        }
+    }
+    return row.back();
+}
+
+void refuse_unknown(const CLI::App& command, const std::string& word) {
+    std::string name = word.substr(0, word.find('=')), nearest;
+    if (name.rfind("--", 0) != 0) fail("unexpected ", quoted(word), "; see --help");
+    for (const CLI::Option* option : command.get_options()) {
+        std::string candidate = "--" + option->get_lnames().at(0);
+        if (nearest.empty() || edit_distance(name, candidate) < edit_distance(name, nearest)) nearest = candidate;
+    }
+    fail("unknown option ", name, "; did you mean ", nearest, "? --help lists all");
+}
+
+constexpr int most = 1'000'000'000;
+
+void add_sampling(CLI::App& command, Options& o) {
+    auto group = "What it writes";
+    auto add = [&](const char* name, auto& value, const char* help) {
+        return command.add_option(name, value, help)->group(group)->capture_default_str();
+    };
+    add("--prompt", o.prompt, "text to continue (default: a new paragraph)");
+    add("--tokens", o.tokens, "characters to write")->check(in_range(0, most));
+    add("--temperature", o.temperature, "below 1 prefers the likely, 0 always takes the likeliest")->check(in_range(0.0, 100.0));
+    add("--top-k", o.top_k, "choose among the k likeliest characters; 0: all")->check(in_range(0, most));
+    add("--top-p", o.top_p, "choose among the likeliest with this total probability")->check(in_range(1e-6, 1.0));
+    add("--seed", o.seed, "of all that is random")->check(in_range(uint64_t{0}, std::numeric_limits<uint64_t>::max()));
+}
+
+void add_training(CLI::App& command, Options& o) {
+    auto add = [&](const char* group, const char* name, auto& value, const char* help) {
+        return command.add_option(name, value, help)->group(group)->capture_default_str();
+    };
+    auto text = "The text", model = "The model", training = "Training";
+    add(text, "--data", o.data, "a UTF-8 file, or the built-in tales or verses");
+    if (o.batch_size) add(text, "--batch-size", o.batch_size, "blocks a step")->check(in_range(1, 1'000'000));
+    if (o.block_size) add(text, "--block-size", o.block_size, "characters seen at once")->check(in_range(1, 1'000'000));
+    if (o.n_embd) add(model, "--n-embd", o.n_embd, "numbers that stand for a character")->check(in_range(1, 1'000'000));
+    if (o.n_head) add(model, "--n-head", o.n_head, "attention heads")->check(in_range(1, 1'000'000));
+    if (o.n_layer) add(model, "--n-layer", o.n_layer, "blocks on top of each other")->check(in_range(1, 10'000));
+    if (o.dropout > 0) add(model, "--dropout", o.dropout, "share zeroed while training")->check(in_range(0.0, 0.99));
+    if (o.steps) {
+        add(training, "--steps", o.steps, "updates of the parameters")->check(in_range(0, most));
+        add(training, "--learning-rate", o.learning_rate, "how far an update goes")->check(in_range(1e-9, 1e3));
+        if (o.warmup) add(training, "--warmup", o.warmup, "steps until the learning rate is reached")->check(in_range(0, most));
+        add(training, "--eval-interval", o.eval_interval, "steps between evaluations")->check(in_range(1, most));
+        add(training, "--eval-batches", o.eval_batches, "batches an evaluation averages over")->check(in_range(1, most));
+        add(training, "--threads", o.threads, "worker threads; 0: one per core")->check(in_range(0, 1024));
+    }
+    add(training, "--out", o.out, "directory of the run")->default_str("runs/" + o.stage);
+}
+
+// What the sizes must have to do with each other.
+void check_together(const Options& o) {
+    if (o.n_head && o.n_embd % o.n_head)
+        fail("--n-embd ", o.n_embd, " is not a multiple of --n-head ", o.n_head, "; each head takes an equal share, so try --n-embd ",
+             (o.n_embd / o.n_head + 1) * o.n_head);
+}
+
+}  // namespace
+
+Command parse_options(int argc, char** argv, Options& options) {
+    std::vector<std::string> words(argv + 1, argv + argc);
+    for (std::string& word : words)  // --block_size is --block-size
+        if (word.rfind("--", 0) == 0) std::replace(word.begin(), std::find(word.begin(), word.end(), '='), '_', '-');
+    bool help = !words.empty() && (words[0] == "--help" || words[0] == "-h");
+    bool named = !words.empty() && (words[0] == "train" || words[0] == "sample");
+    if (!named && !help) words.insert(words.begin(), "train");
+    if (!words.empty() && words.size() > 1 && !named && words[1].rfind('-', 0) != 0)
+        fail("unknown command ", quoted(words[1]), "; there is train (the default) and sample");
+
+    CLI::App app("Stage " + options.stage + ": trains a character language model on a text, then lets it write.", options.stage);
+    app.require_subcommand(1);
+    CLI::App& train = *app.add_subcommand("train", "train, then write a sample (done when no command is given)");
+    CLI::App& sample = *app.add_subcommand("sample", "write with a trained model");
+    for (CLI::App* command : {&train, &sample}) {
+        command->allow_extras();
+        command->get_formatter()->column_width(34);
+    }
+    add_training(train, options);
+    add_sampling(train, options);
+    sample.add_option("--model", options.model, "directory of the run to use")->default_str("runs/" + options.stage);
+    add_sampling(sample, options);
+    CLI::App& command = !words.empty() && words[0] == "sample" ? sample : train;
+    try {
+        std::reverse(words.begin(), words.end());  // as CLI11 takes them
+        app.parse(words);
+    } catch (const CLI::CallForHelp&) {
+        std::cout << (help ? app.help() + "\n" + train.help("", CLI::AppFormatMode::Sub) : command.help()) << std::flush;
+        std::exit(0);
+    } catch (const CLI::ParseError& error) {
+        fail(error.what());
+    }
+    if (std::vector<std::string> extras = command.remaining(); !extras.empty()) refuse_unknown(command, extras[0]);
+    if (options.out.empty()) options.out = "runs/" + options.stage;
+    if (options.model.empty()) options.model = "runs/" + options.stage;
+    if (options.threads == 0) options.threads = int(std::max(1u, std::thread::hardware_concurrency()));
+    check_together(options);
+    return &command == &sample ? Command::sample : Command::train;
+}
+
+}  // namespace babygpt

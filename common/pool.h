@@ -1,0 +1,28 @@
+// Memory for arrays. The system's allocator gives large blocks back to the kernel when they are freed, and the next training
+// step pays for every page again; here a freed block is kept by its thread and serves the next array of its size.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace babygpt {
+
+void* pool_allocate(size_t bytes);  // aligned to a cache line; throws Error with the size wanted when there is no memory
+void pool_release(void* block, size_t bytes);
+size_t available_memory();  // what the system could still give, in bytes
+void require_memory(size_t bytes, const char* what);  // throws Error unless that much is available
+
+template <class T>
+struct PoolAllocator {  // for the standard library's and xtensor's containers
+    using value_type = T;
+    PoolAllocator() = default;
+    template <class U>
+    PoolAllocator(const PoolAllocator<U>&) {}
+    T* allocate(size_t n) {
+        if (n > PTRDIFF_MAX / sizeof(T)) return static_cast<T*>(pool_allocate(PTRDIFF_MAX));
+        return static_cast<T*>(pool_allocate(n * sizeof(T)));
+    }
+    void deallocate(T* p, size_t n) { pool_release(p, n * sizeof(T)); }
+    bool operator==(const PoolAllocator&) const { return true; }
+};
+
+}  // namespace babygpt

@@ -1,0 +1,158 @@
+#include "common/run.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "common/files.h"
+#include "data/grammar.h"
+
+namespace babygpt {
+
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+std::string with_commas(double number) {
+    std::string digits = std::to_string(std::llround(number));
+    for (int i = int(digits.size()) - 3; i > 0; i -= 3) digits.insert(size_t(i), ",");
+    return digits;
+}
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+    char text[256];
+    std::snprintf(text, sizeof text, pattern, values...);
+    return text;
+}
+
+nlohmann::json options_json(const Options& o) {
+    return {{"data", o.data},
+            {"steps", o.steps},
+            {"batch_size", o.batch_size},
+            {"block_size", o.block_size},
+            {"n_embd", o.n_embd},
+            {"n_head", o.n_head},
+            {"n_layer", o.n_layer},
+            {"dropout", o.dropout},
+            {"learning_rate", o.learning_rate},
+            {"warmup", o.warmup},
+            {"decay", o.decay},
+            {"weight_decay", o.weight_decay},
+            {"clip", o.clip},
+            {"eval_interval", o.eval_interval},
+            {"eval_batches", o.eval_batches},
+            {"threads", o.threads},
+            {"seed", o.seed}};
+}
+
+}  // namespace
+
+Run::Run(const Options& o, const Corpus& c, size_t count)
+    : ruler(measure(c)), options(o), corpus(c), parameters(count), terminal(isatty(STDOUT_FILENO)) {
+    std::string kept = prepare_directory(options.out);
+    if (!kept.empty()) std::printf("earlier run kept as %s\n", kept.c_str());
+    std::printf("text    %s: %s characters, %d different; the last tenth is for validation\n", corpus.name.c_str(),
+                with_commas(double(corpus.train.size() + corpus.val.size())).c_str(), corpus.vocabulary.size());
+    std::printf("ruler   knowing nothing %.3f, unigram %.3f, bigram %.3f%s nats per character\n", ruler.uniform, ruler.unigram,
+                ruler.bigram, ruler.floor ? format(", floor %.3f", *ruler.floor).c_str() : "");
+    std::printf("model   %s: %s parameters\n", options.stage.c_str(), with_commas(double(parameters)).c_str());
+    std::printf("\n%8s %8s %8s %10s\n", "step", "train", "val", "chars/s");
+    std::fflush(stdout);
+    struct sigaction action = {};
+    action.sa_handler = [](int) { interrupted = 1; };
+    action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends the program at once
+    sigaction(SIGINT, &action, nullptr);
+}
+
+bool Run::stopped() const { return interrupted; }
+
+bool Run::due(int step) const { return step % options.eval_interval == 0 || step == options.steps || stopped(); }
+
+void Run::trained(int step, double loss) {
+    if (!std::isfinite(loss)) {
+        clear_live();
+        fail("the loss became ", std::isnan(loss) ? "NaN" : "infinite", " at step ", step,
+             ": the updates overshoot; try a lower --learning-rate than ", options.learning_rate);
+    }
+    Clock::time_point now = Clock::now();
+    double seconds = std::chrono::duration<double>(now - mark).count(), tokens = double(options.batch_size) * options.block_size;
+    mark = now;
+    training_seconds += seconds, recent_seconds += seconds;
+    trained_tokens += tokens, recent_tokens += tokens;
+    if (terminal && now - shown > std::chrono::milliseconds(100)) show_live(step, loss), shown = now;
+}
+
+void Run::show_live(int step, double loss) {
+    double left = training_seconds / (step + 1) * (options.steps - step - 1);
+    std::printf("\r\033[K%8d %8.4f %8.4f %10s   %.0f s left", step + 1, loss, last.val,
+                with_commas(recent_tokens / recent_seconds).c_str(), left);
+    std::fflush(stdout);
+    live = true;
+}
+
+void Run::clear_live() {
+    if (live) std::printf("\r\033[K");
+    live = false;
+}
+
+bool Run::record(int step, Losses losses) {
+    double speed = recent_seconds > 0 ? recent_tokens / recent_seconds : 0;
+    rows.push_back({step, losses, speed, std::chrono::duration<double>(Clock::now() - started).count()});
+    last = losses;
+    bool better = rows.size() == 1 || losses.val < best.val;
+    if (better) best = losses, best_step = step;
+    clear_live();
+    std::printf("%8d %8.4f %8.4f %10s   %s\n", step, losses.train, losses.val, speed > 0 ? with_commas(speed).c_str() : "-",
+                ruler.describe(losses.val).c_str());
+    std::fflush(stdout);
+    write_metrics();
+    recent_seconds = recent_tokens = 0;
+    mark = Clock::now();
+    return better;
+}
+
+void Run::write_metrics() const {
+    std::string csv = "step,train_loss,val_loss,tokens_per_second,seconds\n";
+    for (const Row& row : rows)
+        csv += format("%d,%.6f,%.6f,%.1f,%.3f\n", row.step, row.losses.train, row.losses.val, row.tokens_per_second, row.seconds);
+    write_whole(options.out + "/metrics.csv", csv);
+}
+
+void Run::finish(const std::string& sample, const std::string& tales_text) {
+    nlohmann::json json = {{"stage", options.stage},
+                           {"options", options_json(options)},
+                           {"parameters", parameters},
+                           {"vocab_size", corpus.vocabulary.size()},
+                           {"steps", rows.back().step},
+                           {"final", {{"train_loss", last.train}, {"val_loss", last.val}}},
+                           {"best", {{"step", best_step}, {"val_loss", best.val}}},
+                           {"tokens_per_second", training_seconds > 0 ? trained_tokens / training_seconds : 0},
+                           {"baselines", {{"uniform", ruler.uniform}, {"unigram", ruler.unigram}, {"bigram", ruler.bigram}}},
+                           {"sample", sample}};
+    if (ruler.floor) json["baselines"]["floor"] = *ruler.floor;
+    if (stopped()) std::printf("\nstopped by Ctrl-C at step %d; what was learnt is kept\n", rows.back().step);
+    std::printf("\nbest    step %d: %.4f nats per character = %.3f bits; %s\n\n%s\n", best_step, best.val, best.val / std::log(2.0),
+                ruler.describe(best.val).c_str(), sample.c_str());
+    if (!tales_text.empty()) {
+        Score score = (corpus.name == "tales" ? tales() : verses()).judge(tales_text);
+        json["judged"] = {{"tales", score.tales},
+                          {"in_form", score.in_form},
+                          {"all_right", score.all_right},
+                          {"slots", score.slots},
+                          {"slots_right", score.slots_right}};
+        std::printf("\njudged  %zu of %zu tales follow the grammar", score.in_form, score.tales);
+        if (score.slots) std::printf("; %zu of their %zu memory slots are right", score.slots_right, score.slots);
+        std::printf("\n");
+    }
+    write_whole(options.out + "/samples.txt", sample + "\n" + tales_text);
+    write_whole(options.out + "/run.json", json.dump(2) + "\n");
+    std::printf("files   %s/{run.json,metrics.csv,samples.txt}\n", options.out.c_str());
+    std::fflush(stdout);
+}
+
+}  // namespace babygpt
