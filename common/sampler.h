@@ -1,5 +1,7 @@
 // From a model to text.
 #pragma once
+#include <functional>
+
 #include "common/corpus.h"
 #include "common/nn.h"
 #include "common/options.h"

@@ -1,0 +1,85 @@
+#include "common/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "common/team.h"
+
+namespace babygpt {
+
+namespace {
+
+std::vector<int> start(const Vocabulary& vocabulary, const Options& options) {
+    if (!options.prompt.empty()) return vocabulary.encode(decode_utf8(options.prompt, "the prompt"), "prompt");
+    if (vocabulary.characters.find(U'\n') == std::u32string::npos) return {0};
+    return vocabulary.encode(U"\n\n", "prompt");
+}
+
+}  // namespace
+
+//> pick
+int pick(std::span<const real> logits, const Options& o, Rng& rng) {
+    std::vector<int> order(logits.size());  // tokens, the likeliest first; equal ones in the vocabulary's order
+    std::iota(order.begin(), order.end(), 0);
+    size_t kept = o.top_k > 0 ? std::min(order.size(), size_t(o.top_k)) : order.size();
+    if (o.temperature == 0) kept = 1;
+    std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(kept), order.end(), [&](int a, int b) {
+        return logits[size_t(a)] != logits[size_t(b)] ? logits[size_t(a)] > logits[size_t(b)] : a < b;
+    });
+    if (kept == 1) return order[0];
+    std::vector<double> weight(kept);
+    for (size_t i = 0; i < kept; ++i)
+        weight[i] = std::exp((logits[size_t(order[i])] - logits[size_t(order[0])]) / o.temperature);
+    double total = std::accumulate(weight.begin(), weight.end(), 0.0), reached = 0;
+    for (size_t i = 0; i < kept; ++i)
+        if ((reached += weight[i]) >= o.top_p * total) kept = i + 1;  // ends the loop too
+    double left = rng.uniform() * std::min(reached, total);
+    for (size_t i = 0; i + 1 < kept; ++i)
+        if ((left -= weight[i]) < 0) return order[i];
+    return order[kept - 1];
+}
+//< pick
+
+NextLogits next_logits(const LanguageModel& model, int block_size) {
+    return [&model, block_size](std::span<const int> context) {
+        NoGrad evaluation;
+        context = context.last(std::min(context.size(), size_t(block_size)));
+        Tensor logits = model(Tokens(1, int(context.size()), {context.begin(), context.end()}));  // (1, T, V)
+        auto last = logits.values().last(size_t(logits.size(-1)));
+        return std::vector<real>(last.begin(), last.end());
+    };
+}
+
+std::string write_text(const NextLogits& next, const Vocabulary& vocabulary, const Options& options) {
+    std::vector<int> tokens = start(vocabulary, options);
+    size_t prompt = tokens.size();
+    Rng rng(options.seed, "sampling");
+    while (tokens.size() < prompt + size_t(options.tokens)) tokens.push_back(pick(next(tokens), options, rng));
+    return vocabulary.decode(std::span(tokens).subspan(prompt));
+}
+
+std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, const Options& options, int count) {
+    Options plain = options;
+    plain.prompt.clear();
+    std::vector<std::string> tales(static_cast<size_t>(count));
+    Team team(options.threads);
+    team.run([&](int worker) {
+        for (int i = worker; i < count; i += team.size()) {
+            std::vector<int> tokens = start(vocabulary, plain);
+            size_t prompt = tokens.size(), most = 400;
+            Rng rng(options.seed, "tales", uint64_t(i));
+            std::string& tale = tales[size_t(i)];
+            while (tokens.size() < prompt + most && !tale.ends_with("\n\n")) {
+                tokens.push_back(pick(next(tokens), plain, rng));
+                tale += vocabulary.decode(std::span(tokens).last(1));
+            }
+            if (!tale.ends_with("\n\n")) tale += "\n\n";  // too long to be a tale; judged as it is
+        }
+    });
+    std::string text;
+    for (const std::string& tale : tales) text += tale;
+    return text;
+}
+
+}  // namespace babygpt
