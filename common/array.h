@@ -1,5 +1,5 @@
-// Arrays are xtensor's, row-major, in memory from the pool. Only the core's own files include this: xtensor takes seconds to
-// compile, and whoever edits a stage should not wait for it.
+// Arrays are xtensor's, row-major, in memory from the pool. Only the core's own files include this: xtensor takes
+// seconds to compile, and whoever edits a stage should not wait for it.
 #pragma once
 #include <xtensor/xarray.hpp>
 #include <xtensor/xnoalias.hpp>
@@ -9,6 +9,7 @@
 
 namespace babygpt {
 
-using Array = xt::xarray_container<xt::uvector<real, PoolAllocator<real>>, xt::layout_type::row_major, xt::svector<size_t, 4>>;
+using Array =
+    xt::xarray_container<xt::uvector<real, PoolAllocator<real>>, xt::layout_type::row_major, xt::svector<size_t, 4>>;
 
 }  // namespace babygpt

@@ -1,5 +1,5 @@
-// Attention a strip of rows at a time: the strip's scores stay in cache from the first product to the last, and since a row
-// sees only itself and the rows before it, a strip that ends at row `seen` needs only that many columns.
+// Attention a strip of rows at a time: the strip's scores stay in cache from the first product to the last, and since a
+// row sees only itself and the rows before it, a strip that ends at row `seen` needs only that many columns.
 #include <cmath>
 
 #include "common/kernels.h"
@@ -30,7 +30,8 @@ using Buffer = std::vector<real, PoolAllocator<real>>;
 
 }  // namespace
 
-void attention(const Attention& s, const real* q, const real* k, const real* v, real* weights, real* out, size_t out_stride) {
+void attention(const Attention& s, const real* q, const real* k, const real* v, real* weights, real* out,
+               size_t out_stride) {
     const size_t T = s.T, H = s.head_size;
     const real scale = 1 / std::sqrt(static_cast<real>(H));
     thread_local Packed keys, values;
@@ -45,12 +46,13 @@ void attention(const Attention& s, const real* q, const real* k, const real* v, 
             softmax_row(w + i * T, w + i * T, seen, row + i + 1);
             if (s.coins) drop(s, row + i, w + i * T, &dropped[i * T], seen);
         }
-        tile_matmul(rows, H, seen, 1, s.coins ? dropped.data() : w, T, 1, values, 0, out + row * out_stride, out_stride);
+        tile_matmul(rows, H, seen, 1, s.coins ? dropped.data() : w, T, 1, values, 0, out + row * out_stride,
+                    out_stride);
     });
 }
 
-void attention_pullback(const Attention& s, const real* q, const real* k, const real* v, const real* weights, const real* dout,
-                        size_t dout_stride, real* dq, real* dk, real* dv) {
+void attention_pullback(const Attention& s, const real* q, const real* k, const real* v, const real* weights,
+                        const real* dout, size_t dout_stride, real* dq, real* dk, real* dv) {
     const size_t T = s.T, H = s.head_size;
     const real scale = 1 / std::sqrt(static_cast<real>(H));
     thread_local Packed keys, values, strip_of_q, strip_of_dout;

@@ -99,16 +99,19 @@ Corpus make_corpus(const std::string& name, std::string_view bytes) {
     std::u32string text = decode_utf8(bytes, name);
     Vocabulary vocabulary(text);
     if (vocabulary.size() < 2)
-        fail(name, " has only one distinct character", text.empty() ? "" : ", " + describe(text[0]), ": nothing to learn");
+        fail(name, " has only one distinct character", text.empty() ? "" : ", " + describe(text[0]),
+             ": nothing to learn");
     std::vector<int> tokens = vocabulary.encode(text, name);
     auto cut = tokens.begin() + std::ptrdiff_t(tokens.size() * 9 / 10);
-    return {name, std::move(vocabulary), {tokens.begin(), cut}, {cut, tokens.end()}, {}, fnv1a(bytes)};
+    return {name, std::move(vocabulary), {tokens.begin(), cut}, {cut, tokens.end()}, {}, nullptr, fnv1a(bytes)};
 }
 
 Corpus load_corpus(const std::string& data) {
     if (data != "tales" && data != "verses") return make_corpus(data, read_file(data));
-    Generated generated = (data == "tales" ? tales() : verses()).write(built_in_seed, built_in_bytes);
+    const Grammar& grammar = data == "tales" ? tales() : verses();
+    Generated generated = grammar.write(built_in_seed, built_in_bytes);
     Corpus corpus = make_corpus(data, generated.text);
+    corpus.judge = &grammar;
     corpus.floor = generated.nats_per_char(corpus.train.size());
     return corpus;
 }

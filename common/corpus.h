@@ -9,7 +9,10 @@
 
 namespace babygpt {
 
-std::u32string decode_utf8(std::string_view bytes, const std::string& name);  // fails at the first byte that is not UTF-8
+class Grammar;
+
+std::u32string decode_utf8(std::string_view bytes,
+                           const std::string& name);  // fails at the first byte that is not UTF-8
 std::string encode_utf8(std::u32string_view text);
 std::string describe(char32_t character);  // for messages: 'é' (U+00E9)
 
@@ -18,7 +21,8 @@ class Vocabulary {
   public:
     explicit Vocabulary(std::u32string_view text);  // all characters that occur
     int size() const { return int(characters.size()); }
-    std::vector<int> encode(std::u32string_view text, const std::string& name) const;  // fails on characters it does not know
+    std::vector<int> encode(std::u32string_view text,
+                            const std::string& name) const;  // fails on characters it does not know
     std::string decode(std::span<const int> tokens) const;
 
     std::u32string characters;
@@ -29,6 +33,7 @@ struct Corpus {
     Vocabulary vocabulary;
     std::vector<int> train, val;  // the first 90 % and the last 10 %
     std::optional<double> floor;  // of val, in nats per character, where it is known
+    const Grammar* judge;         // of what a model writes, where there is one
     uint64_t hash;                // of the text, to know it again
 };
 

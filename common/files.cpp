@@ -42,11 +42,14 @@ std::string prepare_directory(const std::string& path) {
         do kept = str(bare, ".", number++);
         while (fs::exists(kept, error));
         fs::rename(bare, kept, error);
-        if (error) fail("cannot move the earlier run in ", path, " out of the way: ", error.message(), "; choose another --out");
+        if (error)
+            fail("cannot move the earlier run in ", path, " out of the way: ", error.message(),
+                 "; choose another --out");
     } else if (fs::is_directory(path, error) && !fs::is_empty(path, error)) {
         for (const auto& entry : fs::directory_iterator(path, error)) {
             std::string name = entry.path().filename();  // what a run without its end leaves may be written over
-            if (name != "metrics.csv" && name != "samples.txt" && !name.starts_with("model.safetensors"))
+            if (name != "metrics.csv" && name != "samples.txt" && !name.starts_with("model.safetensors") &&
+                !name.starts_with("resume.safetensors"))
                 fail("--out ", path, " holds other files (", name, "); choose a new directory");
         }
     }

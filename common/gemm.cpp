@@ -12,8 +12,8 @@ void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, floa
                const float* b, int ldb, float beta, float* c, int ldc) {
     cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
-[[maybe_unused]] void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, const double* a,
-                                int lda, const double* b, int ldb, double beta, double* c, int ldc) {
+[[maybe_unused]] void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha,
+                                const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc) {
     cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
@@ -33,8 +33,8 @@ void gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real bet
                     c_stride);
         return;
     }
-    blas_gemm(a.transposed ? CblasTrans : CblasNoTrans, b.transposed ? CblasTrans : CblasNoTrans, int(m), int(n), int(k),
-              alpha, a.data, int(a.stride), b.data, int(b.stride), beta, c, int(c_stride));
+    blas_gemm(a.transposed ? CblasTrans : CblasNoTrans, b.transposed ? CblasTrans : CblasNoTrans, int(m), int(n),
+              int(k), alpha, a.data, int(a.stride), b.data, int(b.stride), beta, c, int(c_stride));
 }
 
 }  // namespace babygpt

@@ -105,7 +105,7 @@ void adamw(const AdamWStep& s, std::span<real> value, std::span<const real> grad
            std::span<real> square) {
     real b1 = real(s.beta1), b2 = real(s.beta2), scale = real(s.gradient_scale), epsilon = real(s.epsilon);
     real decay = real(1 - s.learning_rate * s.weight_decay);
-    real rate = real(s.learning_rate / (1 - std::pow(s.beta1, s.step)));         // corrects the mean's start at 0
+    real rate = real(s.learning_rate / (1 - std::pow(s.beta1, s.step)));   // corrects the mean's start at 0
     real correction = real(1 / std::sqrt(1 - std::pow(s.beta2, s.step)));  // and the square's
     for_lanes(value.size(), [&](size_t i, size_t count) {
         Vec g = load(gradient.data() + i, count) * Vec(scale);

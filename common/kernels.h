@@ -1,5 +1,6 @@
-// The loops over rows that every step runs, each in one pass: softmax, layer norm, cross-entropy, dropout, AdamW, and attention
-// in kernels of its own. Plain functions on plain memory; ops.cpp gives them gradients. A row holds n numbers.
+// The loops over rows that every step runs, each in one pass: softmax, layer norm, cross-entropy, dropout, AdamW, and
+// attention in kernels of its own. Plain functions on plain memory; ops.cpp gives them gradients. A row holds n
+// numbers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,8 +29,8 @@ real cross_entropy_row(real* logits, int target, size_t n);
 // The same loss, and the logits left as they are.
 real cross_entropy_loss(const real* logits, int target, size_t n);
 
-// Dropout's coin for element i of the stream `key`: 1 / (1 - p) if it stays, 0 if it is dropped. The coins are computed from
-// the element's number, so that the pullback throws the same ones again instead of keeping them.
+// Dropout's coin for element i of the stream `key`: 1 / (1 - p) if it stays, 0 if it is dropped. The coins are computed
+// from the element's number, so that the pullback throws the same ones again instead of keeping them.
 struct Coins {
     Coins(uint64_t key, double p);
     real operator()(uint32_t i) const {
@@ -49,18 +50,21 @@ struct AdamWStep {
     double learning_rate, beta1, beta2, epsilon, weight_decay, gradient_scale;
     int step;  // from 1
 };
-void adamw(const AdamWStep& s, std::span<real> value, std::span<const real> gradient, std::span<real> mean, std::span<real> square);
+void adamw(const AdamWStep& s, std::span<real> value, std::span<const real> gradient, std::span<real> mean,
+           std::span<real> square);
 
-// Causal self-attention of one head over one sequence of T positions. q, k, v and their gradients are (T, head_size) inside rows
-// `stride` apart; weights is (T, T), the softmax before dropout, which the pullback needs; coins (if any) start at `coin`.
+// Causal self-attention of one head over one sequence of T positions. q, k, v and their gradients are (T, head_size)
+// inside rows `stride` apart; weights is (T, T), the softmax before dropout, which the pullback needs; coins (if any)
+// start at `coin`.
 struct Attention {
     size_t T, head_size, stride;
     const Coins* coins = nullptr;
     uint32_t coin = 0;
 };
-void attention(const Attention& s, const real* q, const real* k, const real* v, real* weights, real* out, size_t out_stride);
+void attention(const Attention& s, const real* q, const real* k, const real* v, real* weights, real* out,
+               size_t out_stride);
 // dq, dk, dv are written, not added to
-void attention_pullback(const Attention& s, const real* q, const real* k, const real* v, const real* weights, const real* dout,
-                        size_t dout_stride, real* dq, real* dk, real* dv);
+void attention_pullback(const Attention& s, const real* q, const real* k, const real* v, const real* weights,
+                        const real* dout, size_t dout_stride, real* dq, real* dk, real* dv);
 
 }  // namespace babygpt

@@ -23,7 +23,8 @@ void Module::add(const std::string& name, const Module& part) {
     for (const Parameter& parameter : part.parameters) add(name + "." + parameter.name, parameter.tensor);
 }
 
-Linear::Linear(int in, int out, Rng& rng, Bias has_bias) : weight(Tensor::parameter({out, in})) {
+Linear::Linear(int in, int out, Rng& rng, Bias has_bias)
+    : weight(Tensor::parameter({out, in})) {
     auto fill = [bound = 1 / std::sqrt(in), &rng](Tensor& tensor) {
         for (real& v : tensor.values()) v = real(bound * (2 * rng.uniform() - 1));
     };
@@ -35,12 +36,15 @@ Linear::Linear(int in, int out, Rng& rng, Bias has_bias) : weight(Tensor::parame
     add("bias", bias);
 }
 
-Embedding::Embedding(int count, int n_embd, Rng& rng) : weight(Tensor::parameter({count, n_embd})) {
+Embedding::Embedding(int count, int n_embd, Rng& rng)
+    : weight(Tensor::parameter({count, n_embd})) {
     fill_normal(weight, 1, rng);
     add("weight", weight);
 }
 
-LayerNorm::LayerNorm(int n_embd) : weight(Tensor::parameter({n_embd})), bias(Tensor::parameter({n_embd})) {
+LayerNorm::LayerNorm(int n_embd)
+    : weight(Tensor::parameter({n_embd})),
+      bias(Tensor::parameter({n_embd})) {
     for (real& v : weight.values()) v = 1;
     add("weight", weight);
     add("bias", bias);

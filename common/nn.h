@@ -5,7 +5,8 @@
 
 namespace babygpt {
 
-// Something with parameters. They are handles, so a module can be copied and moved, and names lead to them: "head.key.weight".
+// Something with parameters. They are handles, so a module can be copied and moved, and names lead to them:
+// "head.key.weight".
 struct Module {
     struct Parameter {
         std::string name;
@@ -40,8 +41,8 @@ struct LayerNorm : Module {  // each row to mean 0 and deviation 1, then scaled 
     Tensor operator()(const Tensor& x) const { return layer_norm(x, weight, bias); }
 };
 
-// While training, dropout zeroes a share of the numbers, anew each time; the trainer opens a scope around every step and says
-// which stream to draw from. Outside of a scope (evaluation, sampling) there is no dropout.
+// While training, dropout zeroes a share of the numbers, anew each time; the trainer opens a scope around every step
+// and says which stream to draw from. Outside of a scope (evaluation, sampling) there is no dropout.
 class DropoutScope {
   public:
     explicit DropoutScope(Rng& stream);

@@ -22,8 +22,8 @@ bool grad_enabled();  // no NoGrad on this thread
 inline Array& value(const Tensor& x) { return *x.node->value; }
 inline std::shared_ptr<Array> make_array(const Array::shape_type& shape) { return std::make_shared<Array>(shape); }
 
-// A constant, or with a pullback the result of an operation on inputs. The pullback captures the inputs and what it saved of the
-// values, never the result itself: a node that owns itself is never freed.
+// A constant, or with a pullback the result of an operation on inputs. The pullback captures the inputs and what it
+// saved of the values, never the result itself: a node that owns itself is never freed.
 Tensor make_tensor(std::shared_ptr<Array> value);
 template <class Pullback>
 Tensor make_result(std::shared_ptr<Array> value, std::vector<Tensor> inputs, Pullback pullback) {
@@ -38,8 +38,8 @@ Tensor make_result(std::shared_ptr<Array> value, std::vector<Tensor> inputs, Pul
     return result;
 }
 
-// x's array to write a result into when nobody will read x again (a temporary), otherwise nothing. x's own gradient must then
-// arrive through add_grad, which knows the shape.
+// x's array to write a result into when nobody will read x again (a temporary), otherwise nothing. x's own gradient
+// must then arrive through add_grad, which knows the shape.
 std::shared_ptr<Array> take_value(Tensor& x);
 
 // Two ways to deliver a gradient to an input that wants one.

@@ -49,7 +49,8 @@ void add_grad_of_broadcast(const Tensor& x, const Array::shape_type& shape, Arra
         size_t ahead = dy.dimension() - shape.size();
         for (size_t i = 0; i < dy.dimension(); ++i)
             if (i < ahead || (shape[i - ahead] == 1 && dy.shape(i) != 1)) repeated.push_back(i);
-        Array summed = xt::sum(dy, repeated);  // a reduction gets a name: inside an expression it is computed again and again
+        Array summed =
+            xt::sum(dy, repeated);  // a reduction gets a name: inside an expression it is computed again and again
         std::copy(summed.begin(), summed.end(), dx.begin());
     }
     add_grad(x, std::move(dx));
@@ -57,7 +58,10 @@ void add_grad_of_broadcast(const Tensor& x, const Array::shape_type& shape, Arra
 
 }  // namespace
 
-Tokens::Tokens(int batch, int time, std::vector<int> numbers) : B(batch), T(time), ids(std::move(numbers)) {
+Tokens::Tokens(int batch, int time, std::vector<int> numbers)
+    : B(batch),
+      T(time),
+      ids(std::move(numbers)) {
     if (B < 1 || T < 1 || ids.size() != size_t(B) * size_t(T))
         fail("tokens of shape (", B, ",", T, ") cannot hold ", ids.size(), " numbers");
 }
@@ -188,7 +192,8 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
     auto y = like(x);
     std::vector<RowStats> stats(count);
     for (size_t r = 0; r < count; ++r)
-        stats[r] = layer_norm_row(value(x).data() + r * n, value(gain).data(), value(bias).data(), y->data() + r * n, n);
+        stats[r] =
+            layer_norm_row(value(x).data() + r * n, value(gain).data(), value(bias).data(), y->data() + r * n, n);
     return make_result(y, {x, gain, bias}, [x, gain, bias, stats = std::move(stats), n](Array& dy) {
         real *dgain = zeroed_grad_target(gain), *dbias = zeroed_grad_target(bias);
         for (size_t r = 0; r < stats.size(); ++r)
@@ -243,7 +248,8 @@ Tensor concat(const std::vector<Tensor>& parts) {
     }
     shape.back() = n;
     auto y = make_array(shape);
-    auto columns = [n, count](const Tensor& part, size_t offset, auto copy) {  // copy(part's row, row of the whole, length)
+    auto columns = [n, count](const Tensor& part, size_t offset,
+                              auto copy) {  // copy(part's row, row of the whole, length)
         size_t width = part.count() / count;
         for (size_t r = 0; r < count; ++r) copy(r * width, r * n + offset, width);
         return offset + width;
@@ -289,7 +295,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     Shape sa = a.shape(), sb = b.shape();
     if (sa.size() < 2 || sb.size() < 2) fail("matmul: ", shapes(a, b), ": both need at least two axes");
     if (sa.back() != sb[sb.size() - 2])
-        fail("matmul: ", to_string(sa), " @ ", to_string(sb), ": inner sizes ", sa.back(), " and ", sb[sb.size() - 2], " differ");
+        fail("matmul: ", to_string(sa), " @ ", to_string(sb), ": inner sizes ", sa.back(), " and ", sb[sb.size() - 2],
+             " differ");
     bool shared = sb.size() == 2;
     if (!shared && !std::equal(sa.begin(), sa.end() - 2, sb.begin(), sb.end() - 2))
         fail("matmul: ", to_string(sa), " @ ", to_string(sb), ": the axes before the last two differ");
@@ -299,17 +306,20 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     shape.back() = n;
     auto y = make_array(shape);
     for (size_t i = 0; i < count; ++i)
-        gemm(m, n, k, 1, {value(a).data() + i * m * k, k}, {value(b).data() + i * b_step, n}, 0, y->data() + i * m * n, n);
+        gemm(m, n, k, 1, {value(a).data() + i * m * k, k}, {value(b).data() + i * b_step, n}, 0, y->data() + i * m * n,
+             n);
     return make_result(y, {a, b}, [=](Array& dy) {
         if (a.wants_grad()) {
             auto [da, beta] = grad_target(a);
             for (size_t i = 0; i < count; ++i)
-                gemm(m, k, n, 1, {dy.data() + i * m * n, n}, {value(b).data() + i * b_step, n, true}, beta, da + i * m * k, k);
+                gemm(m, k, n, 1, {dy.data() + i * m * n, n}, {value(b).data() + i * b_step, n, true}, beta,
+                     da + i * m * k, k);
         }
         if (b.wants_grad()) {
             auto [db, beta] = grad_target(b);
             for (size_t i = 0; i < count; ++i)
-                gemm(k, n, m, 1, {value(a).data() + i * m * k, k, true}, {dy.data() + i * m * n, n}, beta, db + i * b_step, n);
+                gemm(k, n, m, 1, {value(a).data() + i * m * k, k, true}, {dy.data() + i * m * n, n}, beta,
+                     db + i * b_step, n);
         }
     });
 }
@@ -396,7 +406,8 @@ Tensor causal_attention(const Tensor& qkv, int n_head, double p, uint64_t key) {
         for_heads([&](const Attention& s, size_t q, size_t out, size_t i) {
             const real* x = value(qkv).data() + q;
             real* dx = dqkv.data() + q;
-            attention_pullback(s, x, x + C, x + 2 * C, weights->data() + i * T * T, dy.data() + out, C, dx, dx + C, dx + 2 * C);
+            attention_pullback(s, x, x + C, x + 2 * C, weights->data() + i * T * T, dy.data() + out, C, dx, dx + C,
+                               dx + 2 * C);
         });
         add_grad(qkv, std::move(dqkv));
     });

@@ -7,7 +7,9 @@
 
 namespace babygpt {
 
-AdamW::AdamW(std::vector<Module::Parameter> list, double decay) : weight_decay(decay), parameters(std::move(list)) {
+AdamW::AdamW(std::vector<Module::Parameter> list, double decay)
+    : weight_decay(decay),
+      parameters(std::move(list)) {
     for (const Module::Parameter& parameter : parameters) {
         means.push_back(Tensor::zeros(parameter.tensor.shape()));
         squares.push_back(Tensor::zeros(parameter.tensor.shape()));

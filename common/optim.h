@@ -6,8 +6,8 @@
 
 namespace babygpt {
 
-// AdamW (Loshchilov and Hutter): each parameter moves by its gradient's running mean over the root of its running square, and
-// shrinks a little on its own (decoupled weight decay).
+// AdamW (Loshchilov and Hutter): each parameter moves by its gradient's running mean over the root of its running
+// square, and shrinks a little on its own (decoupled weight decay).
 class AdamW {
   public:
     explicit AdamW(std::vector<Module::Parameter> parameters, double weight_decay = 0.01);

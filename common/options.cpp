@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/error.h"
@@ -21,7 +22,8 @@ CLI::Validator in_range(T least, T most) {
     auto check = [=](const std::string& word) {
         T v{};
         auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), v);
-        bool good = error == std::errc() && end == word.data() + word.size() && v >= least && v <= most;  // NaN is not >=
+        bool good =
+            error == std::errc() && end == word.data() + word.size() && v >= least && v <= most;  // NaN is not >=
         return good ? std::string() : quoted(word) + " is not " + wanted;
     };
     return CLI::Validator(check, "");
@@ -60,7 +62,8 @@ void add_sampling(CLI::App& command, Options& o) {
     };
     add("--prompt", o.prompt, "text to continue (default: a new paragraph)");
     add("--tokens", o.tokens, "characters to write")->check(in_range(0, most));
-    add("--temperature", o.temperature, "below 1 prefers the likely, 0 always takes the likeliest")->check(in_range(0.0, 100.0));
+    add("--temperature", o.temperature, "below 1 prefers the likely, 0 always takes the likeliest")
+        ->check(in_range(0.0, 100.0));
     add("--top-k", o.top_k, "choose among the k likeliest characters; 0: all")->check(in_range(0, most));
     add("--top-p", o.top_p, "choose among the likeliest with this total probability")->check(in_range(1e-6, 1.0));
     add("--seed", o.seed, "of all that is random")->check(in_range(uint64_t{0}, std::numeric_limits<uint64_t>::max()));
@@ -81,19 +84,35 @@ void add_training(CLI::App& command, Options& o) {
     if (o.steps) {
         add(training, "--steps", o.steps, "updates of the parameters")->check(in_range(0, most));
         add(training, "--learning-rate", o.learning_rate, "how far an update goes")->check(in_range(1e-9, 1e3));
-        if (o.warmup) add(training, "--warmup", o.warmup, "steps until the learning rate is reached")->check(in_range(0, most));
+        if (o.warmup)
+            add(training, "--warmup", o.warmup, "steps until the learning rate is reached")->check(in_range(0, most));
         add(training, "--eval-interval", o.eval_interval, "steps between evaluations")->check(in_range(1, most));
-        add(training, "--eval-batches", o.eval_batches, "batches an evaluation averages over")->check(in_range(1, most));
+        add(training, "--eval-batches", o.eval_batches, "batches an evaluation averages over")
+            ->check(in_range(1, most));
         add(training, "--threads", o.threads, "worker threads; 0: one per core")->check(in_range(0, 1024));
     }
     add(training, "--out", o.out, "directory of the run")->default_str("runs/" + o.stage);
+    if (!o.steps) return;
+    add(training, "--save-interval", o.save_interval, "steps between savings for --resume")->check(in_range(1, most));
+    command.add_flag("--resume", o.resume, "go on with the run in --out, exactly as if it had not stopped")
+        ->group(training);
+}
+
+// Each option that determines a run's result, by its name in files.
+template <class O, class F>
+void for_saved_options(O& o, F f) {
+    f("stage", o.stage), f("data", o.data), f("batch_size", o.batch_size), f("block_size", o.block_size);
+    f("n_embd", o.n_embd), f("n_head", o.n_head), f("n_layer", o.n_layer), f("dropout", o.dropout);
+    f("steps", o.steps), f("learning_rate", o.learning_rate), f("warmup", o.warmup), f("decay", o.decay);
+    f("weight_decay", o.weight_decay), f("clip", o.clip), f("eval_interval", o.eval_interval);
+    f("eval_batches", o.eval_batches), f("threads", o.threads), f("seed", o.seed);
 }
 
 // What the sizes must have to do with each other.
 void check_together(const Options& o) {
     if (o.n_head && o.n_embd % o.n_head)
-        fail("--n-embd ", o.n_embd, " is not a multiple of --n-head ", o.n_head, "; each head takes an equal share, so try --n-embd ",
-             (o.n_embd / o.n_head + 1) * o.n_head);
+        fail("--n-embd ", o.n_embd, " is not a multiple of --n-head ", o.n_head,
+             "; each head takes an equal share, so try --n-embd ", (o.n_embd / o.n_head + 1) * o.n_head);
 }
 
 }  // namespace
@@ -108,7 +127,8 @@ Command parse_options(int argc, char** argv, Options& options) {
     if (!words.empty() && words.size() > 1 && !named && words[1].rfind('-', 0) != 0)
         fail("unknown command ", quoted(words[1]), "; there is train (the default) and sample");
 
-    CLI::App app("Stage " + options.stage + ": trains a character language model on a text, then lets it write.", options.stage);
+    CLI::App app("Stage " + options.stage + ": trains a character language model on a text, then lets it write.",
+                 options.stage);
     app.require_subcommand(1);
     CLI::App& train = *app.add_subcommand("train", "train, then write a sample (done when no command is given)");
     CLI::App& sample = *app.add_subcommand("sample", "write with a trained model");
@@ -125,7 +145,8 @@ Command parse_options(int argc, char** argv, Options& options) {
         std::reverse(words.begin(), words.end());  // as CLI11 takes them
         app.parse(words);
     } catch (const CLI::CallForHelp&) {
-        std::cout << (help ? app.help() + "\n" + train.help("", CLI::AppFormatMode::Sub) : command.help()) << std::flush;
+        std::cout << (help ? app.help() + "\n" + train.help("", CLI::AppFormatMode::Sub) : command.help())
+                  << std::flush;
         std::exit(0);
     } catch (const CLI::ParseError& error) {
         fail(error.what());
@@ -136,6 +157,28 @@ Command parse_options(int argc, char** argv, Options& options) {
     if (options.threads == 0) options.threads = int(std::max(1u, std::thread::hardware_concurrency()));
     check_together(options);
     return &command == &sample ? Command::sample : Command::train;
+}
+
+std::string options_to_json(const Options& options) {
+    nlohmann::ordered_json json;
+    for_saved_options(options, [&](const char* name, const auto& value) { json[name] = value; });
+    return json.dump();
+}
+
+Options options_from_json(const std::string& text, const std::string& file) {
+    Options options;
+    auto json = nlohmann::json::parse(text, nullptr, false);
+    try {
+        for_saved_options(options, [&](const char* name, auto& value) { json.at(name).get_to(value); });
+    } catch (const nlohmann::json::exception&) {
+        fail(file, " is damaged: its options are not ones a run wrote");
+    }
+    bool sound = options.block_size >= 0 && options.n_embd >= 0 && options.n_head >= 0 && options.n_layer >= 0 &&
+                 options.batch_size >= 0 && options.steps >= 0 && options.threads >= 1 && options.threads <= 1024 &&
+                 options.eval_interval >= 1 && options.eval_batches >= 1 && options.dropout >= 0 &&
+                 options.dropout < 1 && (!options.n_head || options.n_embd % options.n_head == 0);
+    if (!sound) fail(file, " is damaged: its options make no sense");
+    return options;
 }
 
 }  // namespace babygpt

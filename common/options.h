@@ -1,4 +1,5 @@
-// Everything a user can choose, as one flat list: each with its default and its reason. A stage gives the defaults that suit it.
+// Everything a user can choose, as one flat list: each with its default and its reason. A stage gives the defaults that
+// suit it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,7 +7,7 @@
 namespace babygpt {
 
 struct Options {
-    std::string stage;  // the program's name: where its runs go
+    std::string stage = {};  // the program's name: where its runs go
 
     // the text
     std::string data = "tales";  // built-in: tales or verses; or any UTF-8 file
@@ -30,20 +31,26 @@ struct Options {
     int eval_batches = 50;        // batches an evaluation averages over
     int threads = 0;              // 0: one per core
     uint64_t seed = 1;            // of every random stream
-    std::string out;              // the run's directory; empty: runs/STAGE
+    std::string out = {};         // the run's directory; empty: runs/STAGE
+    int save_interval = 1000;     // steps between two savings of all that --resume needs
+    bool resume = false;          // go on with the run in `out`
 
     // sampling
-    std::string model;             // the run directory to sample from; empty: runs/STAGE
-    std::string prompt;            // what the sample continues; empty: a new paragraph
-    int tokens = 500;              // characters to write
-    double temperature = 0.8;      // below 1 prefers the likely, above 1 evens out; 0 always takes the likeliest
-    int top_k = 40;                // choose among the k likeliest; 0: all
-    double top_p = 0.95;           // choose among the likeliest that together have this probability; 1: all
+    std::string model = {};    // the run directory to sample from; empty: runs/STAGE
+    std::string prompt = {};   // what the sample continues; empty: a new paragraph
+    int tokens = 500;          // characters to write
+    double temperature = 0.8;  // below 1 prefers the likely, above 1 evens out; 0 always takes the likeliest
+    int top_k = 40;            // choose among the k likeliest; 0: all
+    double top_p = 0.95;       // choose among the likeliest that together have this probability; 1: all
 };
 
 enum class Command { train, sample };
 
 // Reads the command line over the stage's defaults. Fails with one line on anything it cannot use; exits after --help.
 Command parse_options(int argc, char** argv, Options& options);
+
+// What determines a run's result, for its files, and back; fails on what no run wrote.
+std::string options_to_json(const Options& options);
+Options options_from_json(const std::string& json, const std::string& file);
 
 }  // namespace babygpt

@@ -65,8 +65,9 @@ size_t available_memory() {
 void require_memory(size_t bytes, const char* what) {
     size_t available = available_memory();
     if (bytes > available)
-        fail("not enough memory: ", what, " wants ", readable(bytes), ", ", readable(available),
-             " is free; choose smaller sizes (--n-embd, --n-layer, --block-size, --batch-size) or a smaller vocabulary");
+        fail(
+            "not enough memory: ", what, " wants ", readable(bytes), ", ", readable(available),
+            " is free; choose smaller sizes (--n-embd, --n-layer, --block-size, --batch-size) or a smaller vocabulary");
 }
 
 void* pool_allocate(size_t bytes) {
@@ -76,12 +77,14 @@ void* pool_allocate(size_t bytes) {
         pool.free[index].pop_back();
         return block;
     }
-    // Linux promises memory it does not have and kills the program later, so a large wish is checked against what is free.
+    // Linux promises memory it does not have and kills the program later, so a large wish is checked against what is
+    // free.
     if (bytes >= (size_t{64} << 20)) require_memory(bytes, "one array");
     size_t alignment = rounded >= huge_page ? huge_page : line;
     void* block = std::aligned_alloc(alignment, (rounded + alignment - 1) / alignment * alignment);
     if (!block) fail("not enough memory: an array wants ", readable(bytes), "; choose smaller sizes");
-    if (alignment == huge_page) madvise(block, rounded, MADV_HUGEPAGE);  // fewer page faults; a hint, free to be ignored
+    if (alignment == huge_page)
+        madvise(block, rounded, MADV_HUGEPAGE);  // fewer page faults; a hint, free to be ignored
     return block;
 }
 

@@ -1,14 +1,16 @@
-// Memory for arrays. The system's allocator gives large blocks back to the kernel when they are freed, and the next training
-// step pays for every page again; here a freed block is kept by its thread and serves the next array of its size.
+// Memory for arrays. The system's allocator gives large blocks back to the kernel when they are freed, and the next
+// training step pays for every page again; here a freed block is kept by its thread and serves the next array of its
+// size.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace babygpt {
 
-void* pool_allocate(size_t bytes);  // aligned to a cache line; throws Error with the size wanted when there is no memory
+void* pool_allocate(
+    size_t bytes);  // aligned to a cache line; throws Error with the size wanted when there is no memory
 void pool_release(void* block, size_t bytes);
-size_t available_memory();  // what the system could still give, in bytes
+size_t available_memory();                            // what the system could still give, in bytes
 void require_memory(size_t bytes, const char* what);  // throws Error unless that much is available
 
 template <class T>

@@ -1,5 +1,5 @@
-// A stream of random numbers. Every use of chance (initialisation, batches, dropout, sampling, ...) has a stream of its own,
-// named when it is made, so that drawing more from one never changes another.
+// A stream of random numbers. Every use of chance (initialisation, batches, dropout, sampling, ...) has a stream of its
+// own, named when it is made, so that drawing more from one never changes another.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace babygpt {
 // distributions are not used: they differ between libraries, and the same seed must give the same bytes everywhere.
 class Rng {
   public:
-    explicit Rng(uint64_t seed, std::string_view stream = "", uint64_t index = 0) : state(seed) {
+    explicit Rng(uint64_t seed, std::string_view stream = "", uint64_t index = 0)
+        : state(seed) {
         for (unsigned char c : stream) state = mix(state ^ c);
         state = mix(state ^ mix(index + 1));
     }

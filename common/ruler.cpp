@@ -23,7 +23,8 @@ Ruler measure(const Corpus& corpus) {
         int a = corpus.val[i - 1], b = corpus.val[i];
         double alone = single[size_t(b)] / total;
         auto seen = pairs.find(pair(a, b));
-        // The one pretended sighting of a is spread like the single characters: a new pair is improbable, not impossible.
+        // The one pretended sighting of a is spread like the single characters: a new pair is improbable, not
+        // impossible.
         double after = ((seen == pairs.end() ? 0 : seen->second) + alone) / before[size_t(a)];
         ruler.unigram -= std::log(alone) / double(corpus.val.size() - 1);
         ruler.bigram -= std::log(after) / double(corpus.val.size() - 1);

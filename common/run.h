@@ -1,11 +1,12 @@
-// What a training run tells its user: a line for each evaluation beside the ruler, a live line on a terminal, and the files of the
-// run's directory.
+// What a training run tells its user: a line for each evaluation beside the ruler, a live line on a terminal, and the
+// files of the run's directory.
 #pragma once
 #include <chrono>
 #include <memory>
 
-#include "common/options.h"
+#include "common/checkpoint.h"
 #include "common/ruler.h"
+#include "common/sampler.h"
 
 namespace babygpt {
 
@@ -18,17 +19,23 @@ class Run {
     // Says what is about to be trained, and makes the directory ready.
     Run(const Options& options, const Corpus& corpus, size_t parameters);
 
-    // Call after each update: counts its characters and time, keeps the live line moving, and stops at a loss that is not a number.
-    void trained(int step, double loss);
-    // Evaluation before the first step, every eval_interval, and at the end.
-    bool due(int step) const;
-    // Prints and files an evaluation; true if it is the best so far. The time since the last update is not counted as training.
-    bool record(int step, Losses losses);
-    // Ctrl-C was pressed: end after this step.
-    bool stopped() const;
+    // With --resume, restores what the run was when it was last saved; returns the step to go on with, otherwise 0.
+    int resume(Module& model, AdamW& optimiser, Rng& batches);
 
-    // Writes samples.txt and run.json. `tales` is the sample that is judged where the corpus has a judge.
-    void finish(const std::string& sample, const std::string& tales);
+    bool due(int step) const;   // an evaluation: before the first step, every eval_interval, and at the end
+    bool ends(int step) const;  // all steps are done, or Ctrl-C was pressed
+    // Prints and files an evaluation; saves the model if it is the best so far. The time since the last update does not
+    // count as training.
+    void record(int step, Losses losses, const Module* model = nullptr);
+    // After each update: counts its characters and time, keeps the live line moving, and stops at a loss that is not a
+    // number.
+    void trained(int step, double loss);
+    // All that resume() needs, every save_interval and at the end.
+    void save(int step, const Module& model, const AdamW& optimiser, const Rng& batches);
+
+    // Lets the best model write, judges its tales where the corpus has a judge, and writes samples.txt and run.json.
+    void finish(LanguageModel& model);
+    void finish(const NextLogits& next);
 
     const Ruler ruler;
     int best_step = 0;
@@ -44,7 +51,7 @@ class Run {
         Losses losses;
         double tokens_per_second, seconds;
     };
-    const Options& options;
+    const Options options;
     const Corpus& corpus;
     size_t parameters;
     std::vector<Row> rows;

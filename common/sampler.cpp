@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <numeric>
 
 #include "common/team.h"
@@ -57,6 +58,11 @@ std::string write_text(const NextLogits& next, const Vocabulary& vocabulary, con
     Rng rng(options.seed, "sampling");
     while (tokens.size() < prompt + size_t(options.tokens)) tokens.push_back(pick(next(tokens), options, rng));
     return vocabulary.decode(std::span(tokens).subspan(prompt));
+}
+
+void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Options& options) {
+    std::string text = write_text(next, vocabulary, options);
+    std::printf("%s%s\n", options.prompt.c_str(), text.c_str());
 }
 
 std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, const Options& options, int count) {

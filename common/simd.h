@@ -1,5 +1,5 @@
-// A few words for loops over vectors of the machine's width (xsimd picks it when compiling). Rows need not be a multiple of
-// that width: load and store take how many elements are left.
+// A few words for loops over vectors of the machine's width (xsimd picks it when compiling). Rows need not be a
+// multiple of that width: load and store take how many elements are left.
 #pragma once
 #include <algorithm>
 #include <cstddef>

@@ -11,7 +11,10 @@ namespace babygpt {
 
 class Team {
   public:
-    explicit Team(int size) : start(size), finish(size), errors(size_t(size)) {
+    explicit Team(int size)
+        : start(size),
+          finish(size),
+          errors(size_t(size)) {
         for (int worker = 1; worker < size; ++worker)
             threads.emplace_back([this, worker] {
                 for (;;) {
@@ -30,7 +33,8 @@ class Team {
 
     int size() const { return int(errors.size()); }
 
-    // Runs f(worker) on every member, 0 being the caller's thread, and returns when all are done. If one threw, throws that.
+    // Runs f(worker) on every member, 0 being the caller's thread, and returns when all are done. If one threw, throws
+    // that.
     void run(std::function<void(int worker)> f) {
         job = std::move(f);
         start.arrive_and_wait();

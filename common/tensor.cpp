@@ -21,7 +21,8 @@ std::vector<std::shared_ptr<Node>> sorted_graph(const std::shared_ptr<Node>& roo
     std::vector<std::shared_ptr<Node>> order;
     std::vector<std::pair<std::shared_ptr<Node>, size_t>> path;  // a node, and how many of its inputs were visited
     auto visit = [&](const std::shared_ptr<Node>& node) {
-        if (node->walk == Node::done) fail("backward: this graph was walked before and is gone; compute the loss again");
+        if (node->walk == Node::done)
+            fail("backward: this graph was walked before and is gone; compute the loss again");
         if (node->walk == Node::listed || !node->pullback) return;
         node->walk = Node::listed;
         path.emplace_back(node, 0);
@@ -42,7 +43,10 @@ std::vector<std::shared_ptr<Node>> sorted_graph(const std::shared_ptr<Node>& roo
 }  // namespace
 
 bool grad_enabled() { return recording; }
-NoGrad::NoGrad() : before(recording) { recording = false; }
+NoGrad::NoGrad()
+    : before(recording) {
+    recording = false;
+}
 NoGrad::~NoGrad() { recording = before; }
 
 std::string to_string(const Shape& shape) {
@@ -58,9 +62,11 @@ Tensor make_tensor(std::shared_ptr<Array> value) {
     return result;
 }
 
-Tensor::Tensor(const Shape& shape, std::span<const real> values) : Tensor(make_tensor(make_array(array_shape(shape)))) {
+Tensor::Tensor(const Shape& shape, std::span<const real> values)
+    : Tensor(make_tensor(make_array(array_shape(shape)))) {
     if (values.size() != count())
-        fail("a tensor of shape ", to_string(shape), " holds ", count(), " numbers, but ", values.size(), " were given");
+        fail("a tensor of shape ", to_string(shape), " holds ", count(), " numbers, but ", values.size(),
+             " were given");
     std::copy(values.begin(), values.end(), value(*this).begin());
 }
 
@@ -80,7 +86,8 @@ Shape Tensor::shape() const { return {value(*this).shape().begin(), value(*this)
 
 int Tensor::size(int axis) const {
     int axes = int(value(*this).dimension());
-    if (axis < -axes || axis >= axes) fail("size(", axis, ") of a tensor of shape ", to_string(shape()), ": no such axis");
+    if (axis < -axes || axis >= axes)
+        fail("size(", axis, ") of a tensor of shape ", to_string(shape()), ": no such axis");
     return int(value(*this).shape(size_t(axis < 0 ? axis + axes : axis)));
 }
 
@@ -104,7 +111,8 @@ std::span<real> Tensor::grad() {
 std::span<const real> Tensor::grad() const { return const_cast<Tensor*>(this)->grad(); }
 
 void Tensor::share_values(const Tensor& other) {
-    if (shape() != other.shape()) fail("share_values: ", to_string(shape()), " and ", to_string(other.shape()), " differ");
+    if (shape() != other.shape())
+        fail("share_values: ", to_string(shape()), " and ", to_string(other.shape()), " differ");
     node->value = other.node->value;
 }
 

@@ -1,5 +1,5 @@
-// Tensors with gradients. A Tensor is a cheap handle to a node of a graph: a value, and how a gradient flows back from it to the
-// tensors it was made of. Operations are in ops.h.
+// Tensors with gradients. A Tensor is a cheap handle to a node of a graph: a value, and how a gradient flows back from
+// it to the tensors it was made of. Operations are in ops.h.
 #pragma once
 #include <memory>
 #include <span>
@@ -18,7 +18,8 @@ class Tensor {
   public:
     Tensor() = default;
     Tensor(const Shape& shape, std::span<const real> values);
-    Tensor(const Shape& shape, std::initializer_list<real> values) : Tensor(shape, std::span(values.begin(), values.size())) {}
+    Tensor(const Shape& shape, std::initializer_list<real> values)
+        : Tensor(shape, std::span(values.begin(), values.size())) {}
     static Tensor zeros(const Shape& shape);
     static Tensor parameter(const Shape& shape);  // zeros that want a gradient
 
@@ -30,8 +31,8 @@ class Tensor {
     real item() const;         // the number in a tensor that holds one
     bool wants_grad() const;
 
-    // Walks the graph from this tensor (a single number, such as a loss) back to the parameters, adding to their gradients.
-    // The graph is freed on the way, so it can be walked once.
+    // Walks the graph from this tensor (a single number, such as a loss) back to the parameters, adding to their
+    // gradients. The graph is freed on the way, so it can be walked once.
     void backward();
     bool has_grad() const;
     std::span<const real> grad() const;  // of the loss with respect to this parameter; same shape

@@ -1,5 +1,6 @@
-// Matrix products small enough to stay in cache: attention's tiles, and layers of a tiny model. BLAS prepares every call as if
-// it were large, which at 8x8 costs twenty times the arithmetic; here one operand is packed once and used many times.
+// Matrix products small enough to stay in cache: attention's tiles, and layers of a tiny model. BLAS prepares every
+// call as if it were large, which at 8x8 costs twenty times the arithmetic; here one operand is packed once and used
+// many times.
 #pragma once
 #include <vector>
 
@@ -11,8 +12,8 @@ namespace babygpt {
 constexpr size_t tile_columns = 2 * lanes;                // two vectors of a row of the result are computed together,
 constexpr size_t tile_rows = sizeof(Vec) == 64 ? 12 : 6;  // for as many rows as fit the registers
 
-// A (k, n) matrix, rearranged into panels of tile_columns columns that are read front to back, the last one as wide as needed
-// and padded with zeros.
+// A (k, n) matrix, rearranged into panels of tile_columns columns that are read front to back, the last one as wide as
+// needed and padded with zeros.
 class Packed {
   public:
     // Element (i, j) is b[i * row + j * column], so a transpose is a matter of strides.
@@ -41,8 +42,8 @@ class Packed {
 
 // A tile of `rows` rows and `vectors` vectors: c (rows, width) = alpha * a (rows, k) b (k, width) + beta * c
 template <size_t rows, size_t vectors>
-inline void tile(size_t width, size_t k, real alpha, const real* a, size_t a_row, size_t a_column, const real* b, real beta,
-                 real* c, size_t c_row) {
+inline void tile(size_t width, size_t k, real alpha, const real* a, size_t a_row, size_t a_column, const real* b,
+                 real beta, real* c, size_t c_row) {
     Vec sum[rows][vectors];
     for (auto& row : sum)
         for (Vec& v : row) v = Vec(real(0));
@@ -71,8 +72,8 @@ inline void tile_matmul(size_t m, size_t n, size_t k, real alpha, const real* a,
         size_t width = std::min(tile_columns, n - j), i = 0;
         auto tiles = [&]<size_t rows>() {
             for (; i + rows <= m; i += rows)
-                (width > lanes ? tile<rows, 2> : tile<rows, 1>)(width, k, alpha, a + i * a_row, a_row, a_column, b.panel(j),
-                                                               beta, c + i * c_row + j, c_row);
+                (width > lanes ? tile<rows, 2> : tile<rows, 1>)(width, k, alpha, a + i * a_row, a_row, a_column,
+                                                                b.panel(j), beta, c + i * c_row + j, c_row);
         };
         tiles.template operator()<tile_rows>();
         tiles.template operator()<4>();

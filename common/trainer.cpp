@@ -7,13 +7,15 @@ namespace babygpt {
 
 namespace {
 
-// A worker takes its share of the batch in chunks of about this many characters, so that what a layer writes is still in cache
-// when the next one reads it. Gradients add up over the chunks, so the result is the same.
+// A worker takes its share of the batch in chunks of about this many characters, so that what a layer writes is still
+// in cache when the next one reads it. Gradients add up over the chunks, so the result is the same.
 constexpr int chunk_characters = 1024;
 
 Batch rows_of(const Batch& batch, int first, int last) {
     int T = batch.x.T;
-    auto cut = [&](const std::vector<int>& ids) { return std::vector<int>(ids.begin() + first * T, ids.begin() + last * T); };
+    auto cut = [&](const std::vector<int>& ids) {
+        return std::vector<int>(ids.begin() + first * T, ids.begin() + last * T);
+    };
     return {Tokens(last - first, T, cut(batch.x.ids)), Tokens(last - first, T, cut(batch.y.ids))};
 }
 
@@ -27,7 +29,9 @@ void for_chunks(const Batch& batch, int first, int last, F f) {
 }  // namespace
 
 Trainer::Trainer(const Options& o, const Corpus& c, const MakeModel& make_model)
-    : options(o),
+    : optimiser({}),
+      batches(o.seed, "batches"),
+      options(o),
       corpus(c),
       team(o.threads),
       replicas([&] {
@@ -40,9 +44,9 @@ Trainer::Trainer(const Options& o, const Corpus& c, const MakeModel& make_model)
           }
           return list;
       }()),
-      optimiser(replicas[0]->parameters, o.weight_decay),
-      schedule{.learning_rate = o.learning_rate, .warmup = o.warmup, .steps = o.steps, .decay = o.decay},
-      batches(o.seed, "batches") {}
+      schedule{.learning_rate = o.learning_rate, .warmup = o.warmup, .steps = o.steps, .decay = o.decay} {
+    optimiser = AdamW(replicas[0]->parameters, o.weight_decay);
+}
 
 double Trainer::step() { return step(random_batch(corpus.train, options.batch_size, options.block_size, batches)); }
 
@@ -117,7 +121,8 @@ Losses evaluate(const LanguageModel& model, const Corpus& corpus, const Options&
 void check_fit(const Options& o, const Corpus& corpus) {
     if (int(corpus.val.size()) <= o.block_size)
         fail(corpus.name, " is too short: its validation part (the last tenth) has ", corpus.val.size(),
-             " characters, and a block of --block-size ", o.block_size, " needs ", o.block_size + 1, "; give more text or a smaller block");
+             " characters, and a block of --block-size ", o.block_size, " needs ", o.block_size + 1,
+             "; give more text or a smaller block");
 }
 
 int guarded(const std::string& name, const std::function<void()>& f) {
@@ -137,22 +142,61 @@ int guarded(const std::string& name, const std::function<void()>& f) {
     }
 }
 
-int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model) {
+namespace {
+
+void train_with_trainer(const Options& options, const MakeModel& make_model) {
+    Corpus corpus = load_corpus(options.data);
+    check_fit(options, corpus);
+    Trainer trainer(options, corpus, make_model);
+    Run run(options, corpus, trainer.model().parameter_count());
+    for (int step = run.resume(trainer.model(), trainer.optimiser, trainer.batches);; ++step) {
+        if (run.due(step)) run.record(step, evaluate(trainer.model(), corpus, options), &trainer.model());
+        run.save(step, trainer.model(), trainer.optimiser, trainer.batches);
+        if (run.ends(step)) break;
+        run.trained(step, trainer.step());
+    }
+    run.finish(trainer.model());
+}
+
+// With --resume, what the command line does not say is as it was; what it says must not differ from that.
+Options resumed_options(int argc, char** argv, const Options& asked) {
+    SavedModel saved = load_model(asked.out + "/resume.safetensors", asked.stage);
+    Options options = saved.options;
+    options.out = asked.out;
+    parse_options(argc, argv, options);
+    Options same = options;
+    same.steps = saved.options.steps;  // a run may be made longer
+    std::string now = options_to_json(same), before = options_to_json(saved.options);
+    if (now != before) {
+        size_t differs =
+            size_t(std::mismatch(now.begin(), now.end(), before.begin(), before.end()).first - now.begin());
+        auto item = [&](const std::string& json) {
+            size_t start = json.rfind(",", differs) + 1;
+            return json.substr(start, json.find_first_of(",}", differs) - start);
+        };
+        fail("cannot resume ", asked.out, ": it was run with ", item(before), ", now it is ", item(now));
+    }
+    Corpus corpus = load_corpus(options.data);
+    if (corpus.hash != saved.corpus_hash)
+        fail("cannot resume ", asked.out, ": the text ", options.data, " has changed since; its vocabulary has ",
+             corpus.vocabulary.size(), " characters, the run's ", saved.vocabulary.size());
+    return options;
+}
+
+}  // namespace
+
+int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model, const Train& train) {
     return guarded(defaults.stage, [&] {
         Options options = defaults;
-        Command command = parse_options(argc, argv, options);
-        (void)command;
-        Corpus corpus = load_corpus(options.data);
-        check_fit(options, corpus);
-        Trainer trainer(options, corpus, make_model);
-        Run run(options, corpus, trainer.model().parameter_count());
-        for (int step = 0;; ++step) {
-            if (run.due(step)) run.record(step, evaluate(trainer.model(), corpus, options));
-            if (step == options.steps || run.stopped()) break;
-            run.trained(step, trainer.step());
+        if (parse_options(argc, argv, options) == Command::sample) {
+            SavedModel saved = load_model(options.model + "/model.safetensors", options.stage);
+            Rng unused(0);
+            auto model = make_model(saved.options, saved.vocabulary.size(), unused);
+            restore(model->parameters, saved.checkpoint, "", options.model + "/model.safetensors");
+            return write_sample(next_logits(*model, saved.options.block_size), saved.vocabulary, options);
         }
-        NextLogits next = next_logits(trainer.model(), options.block_size);
-        run.finish(write_text(next, corpus.vocabulary, options), corpus.floor ? write_tales(next, corpus.vocabulary, options) : "");
+        if (options.resume) options = resumed_options(argc, argv, options);
+        train ? train(options) : train_with_trainer(options, make_model);
     });
 }
 

@@ -11,27 +11,28 @@ namespace babygpt {
 
 using MakeModel = std::function<std::unique_ptr<LanguageModel>(const Options&, int vocab_size, Rng&)>;
 
-// Threads are data parallelism: each worker takes its share of the batch through a replica of the model that has the parameters'
-// values in common and gradients of its own; then the gradients are added up and the optimiser steps.
+// Threads are data parallelism: each worker takes its share of the batch through a replica of the model that has the
+// parameters' values in common and gradients of its own; then the gradients are added up and the optimiser steps.
 class Trainer {
   public:
     Trainer(const Options& options, const Corpus& corpus, const MakeModel& make_model);
 
-    double step();                          // one update on a random batch; returns its loss
-    double step(const Batch& batch);        // one update on this one
-    const LanguageModel& model() const { return *replicas[0]; }
+    double step();                    // one update on a random batch; returns its loss
+    double step(const Batch& batch);  // one update on this one
+    LanguageModel& model() { return *replicas[0]; }
+
+    AdamW optimiser;
+    Rng batches;
 
   private:
-    double work(int worker, const Batch& batch);      // forward and backward on the worker's share; returns its loss
+    double work(int worker, const Batch& batch);        // forward and backward on the worker's share; returns its loss
     double add_up_gradients(int part, size_t workers);  // of the first replicas; returns the sum of their squares
 
     const Options& options;
     const Corpus& corpus;
     Team team;
     std::vector<std::unique_ptr<LanguageModel>> replicas;
-    AdamW optimiser;
     Schedule schedule;
-    Rng batches;
 };
 
 // Loss on eval_batches random batches of each part of the corpus, always the same ones, without dropout.
@@ -40,16 +41,18 @@ Losses evaluate(const LanguageModel& model, const Corpus& corpus, const Options&
 // Fails with a clear line if a text or a size cannot work, before anything is written.
 void check_fit(const Options& options, const Corpus& corpus);
 
-// What main does from stage 02 on: reads the command line, then trains or samples. Returns the exit code.
-int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model);
+// What main does: reads the command line, then trains (from stage 02 on with a Trainer) or samples. Returns the exit
+// code.
+using Train = std::function<void(const Options&)>;
+int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model, const Train& train = {});
 template <class Model>
-int run_stage(int argc, char** argv, const Options& defaults) {
-    return run_stage(argc, argv, defaults, [](const Options& o, int vocab_size, Rng& rng) {
-        return std::make_unique<Model>(o, vocab_size, rng);
-    });
+int run_stage(int argc, char** argv, const Options& defaults, const Train& train = {}) {
+    auto make = [](const Options& o, int vocab_size, Rng& rng) { return std::make_unique<Model>(o, vocab_size, rng); };
+    return run_stage(argc, argv, defaults, make, train);
 }
 
-// Runs f and turns what it throws into one line on stderr and an exit code: 2 for what the user can mend, 1 for the rest.
+// Runs f and turns what it throws into one line on stderr and an exit code: 2 for what the user can mend, 1 for the
+// rest.
 int guarded(const std::string& name, const std::function<void()>& f);
 
 }  // namespace babygpt

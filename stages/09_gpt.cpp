@@ -1,65 +1,112 @@
+// Stage 09: the GPT. New since 08: dropout, a careful start, a learning rate that rises and falls, and a real size, for
+// which all heads are computed at once (the same sums as 08's Head, which is why it is gone).
 #include <cmath>
+
 #include "common/babygpt.h"
 using namespace babygpt;
 
+//> multihead
 struct MultiHeadAttention : Module {
-    Linear qkv, proj;
+    Linear qkv, proj;  // queries, keys and values of all heads, side by side: (B, T, 3C)
     int n_head;
     Dropout dropout;
 
     MultiHeadAttention(const Options& o, Rng& rng)
-        : qkv(o.n_embd, 3 * o.n_embd, rng, no_bias), proj(o.n_embd, o.n_embd, rng), n_head(o.n_head), dropout{o.dropout} {
+        : qkv(o.n_embd, 3 * o.n_embd, rng, no_bias),
+          proj(o.n_embd, o.n_embd, rng),
+          n_head(o.n_head),
+          dropout{o.dropout} {
         add("qkv", qkv), add("proj", proj);
     }
-    Tensor operator()(const Tensor& x) const { return dropout(proj(causal_attention(qkv(x), n_head, dropout))); }
-};
 
+    Tensor operator()(const Tensor& x) const {                     // (B, T, C)
+        Tensor parts = causal_attention(qkv(x), n_head, dropout);  // (B, T, C)
+        return dropout(proj(parts));                               // (B, T, C)
+    }
+};
+//< multihead
+
+//> feedforward
 struct FeedForward : Module {
     Linear up, down;
     Dropout dropout;
 
     FeedForward(const Options& o, Rng& rng)
-        : up(o.n_embd, 4 * o.n_embd, rng), down(4 * o.n_embd, o.n_embd, rng), dropout{o.dropout} {
+        : up(o.n_embd, 4 * o.n_embd, rng),
+          down(4 * o.n_embd, o.n_embd, rng),
+          dropout{o.dropout} {
         add("up", up), add("down", down);
     }
-    Tensor operator()(const Tensor& x) const { return dropout(down(relu(up(x)))); }
-};
 
+    Tensor operator()(const Tensor& x) const {  // (B, T, C)
+        return dropout(down(relu(up(x))));      // (B, T, 4C) inside, (B, T, C)
+    }
+};
+//< feedforward
+
+//> block
 struct Block : Module {
     MultiHeadAttention attention;
     FeedForward feed_forward;
     LayerNorm norm1, norm2;
 
-    Block(const Options& o, Rng& rng) : attention(o, rng), feed_forward(o, rng), norm1(o.n_embd), norm2(o.n_embd) {
+    Block(const Options& o, Rng& rng)
+        : attention(o, rng),
+          feed_forward(o, rng),
+          norm1(o.n_embd),
+          norm2(o.n_embd) {
         add("attention", attention), add("feed_forward", feed_forward), add("norm1", norm1), add("norm2", norm2);
     }
-    Tensor operator()(Tensor x) const {
+
+    Tensor operator()(Tensor x) const {  // (B, T, C)
         x = x + attention(norm1(x));
-        return x + feed_forward(norm2(x));
+        x = x + feed_forward(norm2(x));
+        return x;  // (B, T, C)
     }
 };
+//< block
 
+//> model
 struct Model : LanguageModel {
     Embedding token, position;
     std::vector<Block> blocks;
     LayerNorm norm;
     Linear to_logits;
 
-    Model(const Options& o, int V, Rng& rng)
-        : token(V, o.n_embd, rng), position(o.block_size, o.n_embd, rng), norm(o.n_embd), to_logits(o.n_embd, V, rng) {
-        add("token", token), add("position", position);
+    Model(const Options& o, int vocab_size, Rng& rng)
+        : token(vocab_size, o.n_embd, rng),
+          position(o.block_size, o.n_embd, rng),
+          norm(o.n_embd),
+          to_logits(o.n_embd, vocab_size, rng) {
+        add("token", token), add("position", position), add("norm", norm), add("to_logits", to_logits);
         for (int i = 0; i < o.n_layer; ++i) add(str("blocks.", i), blocks.emplace_back(o, rng));
-        add("norm", norm), add("to_logits", to_logits);
-        for (auto& [name, tensor] : parameters)
-            if (tensor.shape().size() == 2) fill_normal(tensor, name.find("proj") != name.npos || name.find("down") != name.npos ? 0.02 / std::sqrt(2 * o.n_layer) : 0.02, rng);
+        for (auto& [name, tensor] : parameters) {  // start small, and smaller the more blocks add to x
+            if (tensor.shape().size() < 2) continue;
+            bool adds_to_x = name.ends_with("proj.weight") || name.ends_with("down.weight");
+            fill_normal(tensor, adds_to_x ? 0.02 / std::sqrt(2.0 * o.n_layer) : 0.02, rng);
+        }
     }
-    Tensor operator()(const Tokens& ids) const override {
-        Tensor x = token(ids) + position(positions(ids.T));
-        for (const Block& block : blocks) x = block(x);
-        return to_logits(norm(x));
+
+    Tensor operator()(const Tokens& ids) const override {    // (B, T)
+        Tensor x = token(ids) + position(positions(ids.T));  // (B, T, C)
+        for (const Block& block : blocks) x = block(x);      // (B, T, C)
+        return to_logits(norm(x));                           // (B, T, V)
     }
 };
+//< model
 
 int main(int argc, char** argv) {
-    return run_stage<Model>(argc, argv, {.stage = "09_gpt", .batch_size=24, .block_size=128, .n_embd=96, .n_head=4, .n_layer=3, .dropout=0.0001, .steps=2000, .learning_rate=3e-3, .warmup=100, .decay=true, .clip=1});
+    return run_stage<Model>(argc, argv,
+                            {.stage = "09_gpt",
+                             .batch_size = 24,
+                             .block_size = 128,
+                             .n_embd = 96,
+                             .n_head = 4,
+                             .n_layer = 3,
+                             .dropout = 0.05,
+                             .steps = 1500,
+                             .learning_rate = 3e-3,
+                             .warmup = 100,
+                             .decay = true,
+                             .clip = 1});
 }

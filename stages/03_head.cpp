@@ -1,0 +1,51 @@
+// Stage 03: one head of self-attention. New since 02: struct Head, and Model sends x through it.
+#include <cmath>
+
+#include "common/babygpt.h"
+using namespace babygpt;
+
+//> head
+struct Head : Module {
+    Linear key, query, value;
+
+    Head(int n_embd, int head_size, Rng& rng)
+        : key(n_embd, head_size, rng, no_bias),
+          query(n_embd, head_size, rng, no_bias),
+          value(n_embd, head_size, rng, no_bias) {
+        add("key", key), add("query", query), add("value", value);
+    }
+
+    Tensor operator()(const Tensor& x) const {                            // (B, T, C)
+        Tensor k = key(x), q = query(x), v = value(x);                    // (B, T, H)
+        Tensor scores = matmul(q, transpose(k)) / std::sqrt(k.size(-1));  // (B, T, T)
+        scores = masked_fill(scores, future(x.size(1)), -INFINITY);       // nobody looks ahead
+        return matmul(softmax(scores), v);                                // (B, T, H)
+    }
+};
+//< head
+
+//> model
+struct Model : LanguageModel {
+    Embedding token, position;
+    Head head;
+    Linear to_logits;
+
+    Model(const Options& o, int vocab_size, Rng& rng)
+        : token(vocab_size, o.n_embd, rng),
+          position(o.block_size, o.n_embd, rng),
+          head(o.n_embd, o.n_embd, rng),
+          to_logits(o.n_embd, vocab_size, rng) {
+        add("token", token), add("position", position), add("head", head), add("to_logits", to_logits);
+    }
+
+    Tensor operator()(const Tokens& ids) const override {    // (B, T)
+        Tensor x = token(ids) + position(positions(ids.T));  // (B, T, C)
+        x = head(x);                                         // (B, T, C)
+        return to_logits(x);                                 // (B, T, V)
+    }
+};
+//< model
+
+int main(int argc, char** argv) {
+    return run_stage<Model>(argc, argv, {.stage = "03_head", .n_embd = 64, .steps = 2000, .learning_rate = 1e-2});
+}

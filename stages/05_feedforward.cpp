@@ -1,0 +1,90 @@
+// Stage 05: think about what was seen. New since 04: struct FeedForward, a small network at each place, after
+// attention.
+#include <cmath>
+
+#include "common/babygpt.h"
+using namespace babygpt;
+
+//> head
+struct Head : Module {
+    Linear key, query, value;
+
+    Head(int n_embd, int head_size, Rng& rng)
+        : key(n_embd, head_size, rng, no_bias),
+          query(n_embd, head_size, rng, no_bias),
+          value(n_embd, head_size, rng, no_bias) {
+        add("key", key), add("query", query), add("value", value);
+    }
+
+    Tensor operator()(const Tensor& x) const {                            // (B, T, C)
+        Tensor k = key(x), q = query(x), v = value(x);                    // (B, T, H)
+        Tensor scores = matmul(q, transpose(k)) / std::sqrt(k.size(-1));  // (B, T, T)
+        scores = masked_fill(scores, future(x.size(1)), -INFINITY);       // nobody looks ahead
+        return matmul(softmax(scores), v);                                // (B, T, H)
+    }
+};
+//< head
+
+//> multihead
+struct MultiHeadAttention : Module {
+    std::vector<Head> heads;
+
+    MultiHeadAttention(const Options& o, Rng& rng) {
+        for (int i = 0; i < o.n_head; ++i)
+            add(str("heads.", i), heads.emplace_back(o.n_embd, o.n_embd / o.n_head, rng));
+    }
+
+    Tensor operator()(const Tensor& x) const {  // (B, T, C)
+        std::vector<Tensor> parts;
+        for (const Head& head : heads) parts.push_back(head(x));  // (B, T, H) each
+        return concat(parts);                                     // (B, T, C)
+    }
+};
+//< multihead
+
+//> feedforward
+struct FeedForward : Module {
+    Linear up, down;
+
+    FeedForward(const Options& o, Rng& rng)
+        : up(o.n_embd, 4 * o.n_embd, rng),
+          down(4 * o.n_embd, o.n_embd, rng) {
+        add("up", up), add("down", down);
+    }
+
+    Tensor operator()(const Tensor& x) const {  // (B, T, C)
+        return down(relu(up(x)));               // (B, T, 4C) inside, (B, T, C)
+    }
+};
+//< feedforward
+
+//> model
+struct Model : LanguageModel {
+    Embedding token, position;
+    MultiHeadAttention attention;
+    FeedForward feed_forward;
+    Linear to_logits;
+
+    Model(const Options& o, int vocab_size, Rng& rng)
+        : token(vocab_size, o.n_embd, rng),
+          position(o.block_size, o.n_embd, rng),
+          attention(o, rng),
+          feed_forward(o, rng),
+          to_logits(o.n_embd, vocab_size, rng) {
+        add("token", token), add("position", position), add("attention", attention);
+        add("feed_forward", feed_forward), add("to_logits", to_logits);
+    }
+
+    Tensor operator()(const Tokens& ids) const override {    // (B, T)
+        Tensor x = token(ids) + position(positions(ids.T));  // (B, T, C)
+        x = attention(x);                                    // (B, T, C)
+        x = feed_forward(x);                                 // (B, T, C)
+        return to_logits(x);                                 // (B, T, V)
+    }
+};
+//< model
+
+int main(int argc, char** argv) {
+    return run_stage<Model>(
+        argc, argv, {.stage = "05_feedforward", .n_embd = 64, .n_head = 4, .steps = 2000, .learning_rate = 1e-2});
+}
