@@ -21,13 +21,13 @@ struct Options {
     double dropout = 0;  // share of activations zeroed while training, against learning by heart
 
     // training
-    int steps = 2000;             // updates of the parameters
-    double learning_rate = 1e-2;  // how far an update goes
+    int steps = 3000;             // updates of the parameters
+    double learning_rate = 3e-3;  // how far an update goes
     int warmup = 0;               // steps until the learning rate is reached: large models start badly at full speed
     bool decay = false;           // let the learning rate fall towards the end: the last steps settle
     double weight_decay = 0.01;   // how strongly parameters shrink
     double clip = 0;              // the longest gradient allowed; 0: any
-    int eval_interval = 200;      // steps between two evaluations
+    int eval_interval = 250;      // steps between two evaluations
     int eval_batches = 50;        // batches an evaluation averages over
     int threads = 0;              // 0: one per core
     uint64_t seed = 1;            // of every random stream

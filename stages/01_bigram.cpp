@@ -47,5 +47,6 @@ void train(const Options& o) {
 //< train
 
 int main(int argc, char** argv) {
-    return run_stage<Model>(argc, argv, {.stage = "01_bigram", .steps = 3000, .learning_rate = 3e-2}, train);
+    Options defaults{.stage = "01_bigram", .steps = 3000, .learning_rate = 3e-2};
+    return run_stage<Model>(argc, argv, defaults, train);
 }

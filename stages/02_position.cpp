@@ -23,5 +23,6 @@ struct Model : LanguageModel {
 //< model
 
 int main(int argc, char** argv) {
-    return run_stage<Model>(argc, argv, {.stage = "02_position", .n_embd = 64, .steps = 2000, .learning_rate = 1e-2});
+    Options defaults{.stage = "02_position", .n_embd = 64};
+    return run_stage<Model>(argc, argv, defaults);
 }

@@ -47,5 +47,6 @@ struct Model : LanguageModel {
 //< model
 
 int main(int argc, char** argv) {
-    return run_stage<Model>(argc, argv, {.stage = "03_head", .n_embd = 64, .steps = 2000, .learning_rate = 1e-2});
+    Options defaults{.stage = "03_head", .n_embd = 64};
+    return run_stage<Model>(argc, argv, defaults);
 }

@@ -85,6 +85,6 @@ struct Model : LanguageModel {
 //< model
 
 int main(int argc, char** argv) {
-    return run_stage<Model>(
-        argc, argv, {.stage = "05_feedforward", .n_embd = 64, .n_head = 4, .steps = 2000, .learning_rate = 1e-2});
+    Options defaults{.stage = "05_feedforward", .n_embd = 64, .n_head = 4};
+    return run_stage<Model>(argc, argv, defaults);
 }

@@ -99,7 +99,6 @@ struct Model : LanguageModel {
 //< model
 
 int main(int argc, char** argv) {
-    return run_stage<Model>(
-        argc, argv,
-        {.stage = "06_block", .n_embd = 64, .n_head = 4, .n_layer = 4, .steps = 2000, .learning_rate = 1e-2});
+    Options defaults{.stage = "06_block", .n_embd = 64, .n_head = 4, .n_layer = 3, .steps = 2000};
+    return run_stage<Model>(argc, argv, defaults);
 }

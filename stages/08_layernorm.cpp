@@ -108,7 +108,6 @@ struct Model : LanguageModel {
 //< model
 
 int main(int argc, char** argv) {
-    return run_stage<Model>(
-        argc, argv,
-        {.stage = "08_layernorm", .n_embd = 64, .n_head = 4, .n_layer = 4, .steps = 2000, .learning_rate = 1e-2});
+    Options defaults{.stage = "08_layernorm", .n_embd = 64, .n_head = 4, .n_layer = 3, .steps = 2000};
+    return run_stage<Model>(argc, argv, defaults);
 }

@@ -96,17 +96,16 @@ struct Model : LanguageModel {
 //< model
 
 int main(int argc, char** argv) {
-    return run_stage<Model>(argc, argv,
-                            {.stage = "09_gpt",
-                             .batch_size = 24,
-                             .block_size = 128,
-                             .n_embd = 96,
-                             .n_head = 4,
-                             .n_layer = 3,
-                             .dropout = 0.05,
-                             .steps = 1500,
-                             .learning_rate = 3e-3,
-                             .warmup = 100,
-                             .decay = true,
-                             .clip = 1});
+    Options defaults{.stage = "09_gpt",
+                     .batch_size = 12,
+                     .block_size = 128,
+                     .n_embd = 96,
+                     .n_head = 4,
+                     .n_layer = 3,
+                     .dropout = 0.02,
+                     .steps = 3000,
+                     .warmup = 100,
+                     .decay = true,
+                     .clip = 1};
+    return run_stage<Model>(argc, argv, defaults);
 }

@@ -1,0 +1,112 @@
+# BabyGPT in C++: `make help` lists what there is.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+BUILD ?= build
+STAGES := $(basename $(notdir $(wildcard stages/*.cpp)))
+
+PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
+            libutfcpp-dev doctest-dev clang-format
+
+# For the machine it is built on; PORTABLE=1 makes programs that run on any machine of this kind, and slower.
+MACHINE := $(if $(PORTABLE),,-march=native)
+# gcc 12 warns without cause inside the AVX-512 intrinsics and std::string (its bugs 105593 and 105651).
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-maybe-uninitialized -Wno-restrict
+CXXFLAGS := -std=c++20 -g -O3 $(MACHINE) -DXTENSOR_USE_XSIMD $(WARNINGS) -I. -MMD -MP -pthread $(EXTRA)
+LDLIBS := -lopenblas -pthread
+
+LIBRARY := $(BUILD)/libbabygpt.a
+CORE := $(wildcard common/*.cpp) $(addprefix data/,grammar.cpp judge.cpp tales.cpp verses.cpp)
+objects = $(addprefix $(BUILD)/obj/,$(1:.cpp=.o))
+
+.PHONY: help
+help: ## this list
+	@echo "make TARGET, where TARGET is"
+	@grep -hE '^[a-zA-Z0-9_%-]+:.*## ' Makefile | sed -E 's/^([^:]+):.*## /\1\t/' | awk -F'\t' '{printf "  %-12s %s\n", $$1, $$2}'
+	@echo "  03_head      build one stage into build/; so for every stage: $(STAGES)"
+	@echo "  diff-04      what stage 04 adds to 03; so for every number from 01 on"
+
+# --- set-up -----------------------------------------------------------------------------------------------------------
+SETUP := build/.packages
+$(SETUP): Makefile
+	@tests/install $(PACKAGES)
+	@mkdir -p build && touch $@
+
+# --- building ---------------------------------------------------------------------------------------------------------
+.PHONY: all $(STAGES)
+all: $(addprefix $(BUILD)/,$(STAGES) corpus report) ## build every program
+$(STAGES): %: $(BUILD)/%
+
+$(BUILD)/obj/%.o: %.cpp $(SETUP)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) -c $< -o $@
+
+$(LIBRARY): $(call objects,$(CORE))
+	@rm -f $@
+	@ar rcs $@ $^
+
+$(addprefix $(BUILD)/,$(STAGES)): $(BUILD)/%: $(BUILD)/obj/stages/%.o $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+$(BUILD)/corpus: $(BUILD)/obj/data/corpus.o $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+$(BUILD)/report: $(BUILD)/obj/common/report/report.o $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+
+# Learners rebuild a stage again and again: -O1 halves the wait and costs no speed, as the work is done in common/.
+$(BUILD)/obj/stages/%.o: CXXFLAGS += -O1 -g0
+
+# --- running ----------------------------------------------------------------------------------------------------------
+.PHONY: run
+ifdef STAGE
+run: $(SETUP) ## train every stage on the built-in tales and compare them; run STAGE=03_head ARGS="--steps 500" for one
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(STAGE)
+	@$(BUILD)/$(STAGE) $(ARGS)
+else
+run: $(SETUP)
+	@echo "building the stages (a minute the first time) ..."
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@for stage in $(STAGES); do \
+	    echo; echo "=== $$stage: $$(sed -n '1s,^// Stage [0-9]*: ,,p' stages/$$stage.cpp)"; echo; \
+	    case $$stage in 00_*) $(BUILD)/$$stage ;; *) $(BUILD)/$$stage $(if $(QUICK),--steps 20 --eval-batches 4 --tokens 100) ;; esac || exit; \
+	done
+	@$(BUILD)/report $(addprefix runs/,$(STAGES))
+endif
+
+.PHONY: $(foreach n,1 2 3 4 5 6 7 8 9,diff-0$(n))
+diff-%:
+	@old=$$(printf 'stages/%02d_*.cpp' $$((1$* - 101))); diff -u --color=auto $$old stages/$*_*.cpp || true
+
+# --- testing ----------------------------------------------------------------------------------------------------------
+TESTS := $(wildcard tests/*.cpp)
+$(BUILD)/tests: $(call objects,$(TESTS)) $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+$(BUILD)/obj/tests/%.o: CXXFLAGS += -O1
+
+# The tests run twice: in float, as the programs compute, and in double, where gradients are compared with finite differences.
+DOUBLE = BUILD=build/double EXTRA=-DBABYGPT_DOUBLE
+
+.PHONY: test
+test: $(SETUP) ## build and run all tests
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all build/tests
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(DOUBLE) build/double/tests
+	@tests/run build/double/tests build/tests
+
+.PHONY: sanitize
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -DBABYGPT_DOUBLE
+sanitize: $(SETUP) ## the tests under the address, undefined-behaviour and thread sanitizers
+	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/asan EXTRA="$(SANITIZE)" build/asan/tests
+	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/tsan EXTRA="-fsanitize=thread -O1" build/tsan/tests
+	@ASAN_OPTIONS=detect_leaks=1 tests/run build/asan/tests
+	@TSAN_OPTIONS=halt_on_error=1 tests/run "build/tsan/tests --test-suite=threads"
+
+# --- keeping tidy -----------------------------------------------------------------------------------------------------
+SOURCES = $(shell git ls-files '*.cpp' '*.h')
+.PHONY: format check-format clean
+format: $(SETUP) ## format all sources
+	@clang-format -i $(SOURCES)
+check-format: $(SETUP) ## fail if a source is not formatted
+	@clang-format --dry-run --Werror $(SOURCES)
+clean: ## remove build/ (runs/ stays)
+	rm -rf build
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
