@@ -37,7 +37,7 @@ $(SETUP): Makefile
 all: $(addprefix $(BUILD)/,$(STAGES) corpus report) ## build every program
 $(STAGES): %: $(BUILD)/%
 
-$(BUILD)/obj/%.o: %.cpp $(SETUP)
+$(BUILD)/obj/%.o: %.cpp | $(SETUP)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 
