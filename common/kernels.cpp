@@ -96,6 +96,24 @@ Coins::Coins(uint64_t key, double p)
       limit(static_cast<uint32_t>((1 - p) * 0xffffffff)),
       scale(static_cast<real>(1 / (1 - p))) {}
 
+void add(std::span<const real> x, std::span<real> sum) {
+    for (size_t i = 0; i < x.size(); ++i) sum[i] += x[i];
+}
+
+double sum_of_squares(std::span<const real> x) {
+    double total = 0;
+    for (size_t start = 0; start < x.size();
+         start += 4096) {  // short runs in real, their sum in double: many small numbers stay exact
+        Vec squares(real(0));
+        for_lanes(std::min<size_t>(4096, x.size() - start), [&](size_t i, size_t count) {
+            Vec v = load(x.data() + start + i, count);
+            squares = xsimd::fma(v, v, squares);
+        });
+        total += double(sum(squares));
+    }
+    return total;
+}
+
 void add_rows(const real* x, real* sum, size_t rows, size_t n) {
     for (size_t r = 0; r < rows; ++r, x += n)
         for (size_t i = 0; i < n; ++i) sum[i] += x[i];

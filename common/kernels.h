@@ -44,6 +44,8 @@ struct Coins {
     real scale;
 };
 
+void add(std::span<const real> x, std::span<real> sum);  // sum += x
+double sum_of_squares(std::span<const real> x);
 void add_rows(const real* x, real* sum, size_t rows, size_t n);  // sum (n) += every row of x (rows, n)
 
 struct AdamWStep {

@@ -20,10 +20,11 @@ inline void for_lanes(size_t n, F f) {
     if (i < n) f(i, n - i);
 }
 
+// The loops over lanes compile to one masked load or store where the machine has them.
 inline Vec load(const real* p, size_t count, real fill = 0) {
     if (count == lanes) return Vec::load_unaligned(p);
     alignas(64) real padded[lanes];
-    for (size_t i = 0; i < lanes; ++i) padded[i] = i < count ? p[i] : fill;
+    for (unsigned i = 0; i < lanes; ++i) padded[i] = i < unsigned(count) ? p[i] : fill;
     return Vec::load_aligned(padded);
 }
 
@@ -31,7 +32,8 @@ inline void store(real* p, const Vec& v, size_t count) {
     if (count == lanes) return v.store_unaligned(p);
     alignas(64) real padded[lanes];
     v.store_aligned(padded);
-    std::copy_n(padded, count, p);
+    for (unsigned i = 0; i < lanes; ++i)
+        if (i < unsigned(count)) p[i] = padded[i];
 }
 
 template <class F>

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <new>
 
+#include "common/kernels.h"
+
 namespace babygpt {
 
 namespace {
@@ -86,13 +88,10 @@ double Trainer::add_up_gradients(int part, size_t workers) {
     for_part(optimiser.parameters, part, team.size(), [&](size_t i, size_t first, size_t last) {
         Tensor& whole = replicas[0]->parameters[i].tensor;
         if (!whole.has_grad()) return;
-        std::span<real> sum = whole.grad();
-        for (size_t worker = 1; worker < workers; ++worker) {
-            std::span<const real> other = replicas[worker]->parameters[i].tensor.grad();
-            for (size_t j = first; j < last; ++j) sum[j] += other[j];
-        }
-        if (options.clip > 0)
-            for (size_t j = first; j < last; ++j) squares += double(sum[j]) * double(sum[j]);
+        std::span<real> sum = whole.grad().subspan(first, last - first);
+        for (size_t worker = 1; worker < workers; ++worker)
+            add(replicas[worker]->parameters[i].tensor.grad().subspan(first, last - first), sum);
+        if (options.clip > 0) squares += sum_of_squares(sum);
     });
     return squares;
 }
