@@ -1,5 +1,6 @@
 // The one header a stage includes.
 #pragma once
+#include "common/cache.h"
 #include "common/corpus.h"
 #include "common/nn.h"
 #include "common/ops.h"

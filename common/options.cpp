@@ -121,42 +121,49 @@ Command parse_options(int argc, char** argv, Options& options) {
     std::vector<std::string> words(argv + 1, argv + argc);
     for (std::string& word : words)  // --block_size is --block-size
         if (word.rfind("--", 0) == 0) std::replace(word.begin(), std::find(word.begin(), word.end(), '='), '_', '-');
+    const bool trains = options.model.empty();
+    const std::string first = trains ? "train" : "compare";
     bool help = !words.empty() && (words[0] == "--help" || words[0] == "-h");
-    bool named = !words.empty() && (words[0] == "train" || words[0] == "sample");
-    if (!named && !help) words.insert(words.begin(), "train");
+    bool named = !words.empty() && (words[0] == first || words[0] == "sample");
+    if (!named && !help) words.insert(words.begin(), first);
     if (!words.empty() && words.size() > 1 && !named && words[1].rfind('-', 0) != 0)
-        fail("unknown command ", quoted(words[1]), "; there is train (the default) and sample");
+        fail("unknown command ", quoted(words[1]), "; there is ", first, " (the default) and sample");
 
-    CLI::App app("Stage " + options.stage + ": trains a character language model on a text, then lets it write.",
+    CLI::App app("Stage " + options.stage +
+                     (trains ? ": trains a character language model on a text, then lets it write."
+                             : ": writes with a trained model, with and without a cache."),
                  options.stage);
     app.require_subcommand(1);
-    CLI::App& train = *app.add_subcommand("train", "train, then write a sample (done when no command is given)");
+    CLI::App& main = *app.add_subcommand(first, first + ", then write a sample (done when no command is given)");
     CLI::App& sample = *app.add_subcommand("sample", "write with a trained model");
-    for (CLI::App* command : {&train, &sample}) {
+    for (CLI::App* command : {&main, &sample}) {
         command->allow_extras();
         command->get_formatter()->column_width(34);
     }
-    add_training(train, options);
-    add_sampling(train, options);
-    sample.add_option("--model", options.model, "directory of the run to use")->default_str("runs/" + options.stage);
+    std::string model = trains ? "runs/" + options.stage : options.model;
+    if (trains)
+        add_training(main, options);
+    else
+        main.add_option("--model", options.model, "directory of the run to use")->default_str(model);
+    add_sampling(main, options);
+    sample.add_option("--model", options.model, "directory of the run to use")->default_str(model);
     add_sampling(sample, options);
-    CLI::App& command = !words.empty() && words[0] == "sample" ? sample : train;
+    CLI::App& command = !words.empty() && words[0] == "sample" ? sample : main;
     try {
         std::reverse(words.begin(), words.end());  // as CLI11 takes them
         app.parse(words);
     } catch (const CLI::CallForHelp&) {
-        std::cout << (help ? app.help() + "\n" + train.help("", CLI::AppFormatMode::Sub) : command.help())
-                  << std::flush;
+        std::cout << (help ? app.help() + "\n" + main.help("", CLI::AppFormatMode::Sub) : command.help()) << std::flush;
         std::exit(0);
     } catch (const CLI::ParseError& error) {
         fail(error.what());
     }
     if (std::vector<std::string> extras = command.remaining(); !extras.empty()) refuse_unknown(command, extras[0]);
     if (options.out.empty()) options.out = "runs/" + options.stage;
-    if (options.model.empty()) options.model = "runs/" + options.stage;
+    if (options.model.empty()) options.model = model;
     if (options.threads == 0) options.threads = int(std::max(1u, std::thread::hardware_concurrency()));
     check_together(options);
-    return &command == &sample ? Command::sample : Command::train;
+    return &command == &sample ? Command::sample : trains ? Command::train : Command::compare;
 }
 
 std::string options_to_json(const Options& options) {

@@ -44,9 +44,9 @@ struct Options {
     double top_p = 0.95;       // choose among the likeliest that together have this probability; 1: all
 };
 
-enum class Command { train, sample };
+enum class Command { train, compare, sample };
 
-// Reads the command line over the stage's defaults. Fails with one line on anything it cannot use; exits after --help.
+// Reads the command line over the stage's defaults. A stage that names a model to begin with trains none, but compares. Fails with one line on anything it cannot use; exits after --help.
 Command parse_options(int argc, char** argv, Options& options);
 
 // What determines a run's result, for its files, and back; fails on what no run wrote.
