@@ -6,14 +6,14 @@ BUILD ?= build
 STAGES := $(basename $(notdir $(wildcard stages/*.cpp)))
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
-            libutfcpp-dev doctest-dev clang-format
+            libutfcpp-dev libedit-dev doctest-dev clang-format
 
 # For the machine it is built on; PORTABLE=1 makes programs that run on any machine of this kind, and slower.
 MACHINE := $(if $(PORTABLE),,-march=native -mprefer-vector-width=512)
 # gcc 12 warns without cause inside the AVX-512 intrinsics and std::string (its bugs 105593 and 105651).
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-maybe-uninitialized -Wno-restrict
 CXXFLAGS := -std=c++20 -g -O3 $(MACHINE) -DXTENSOR_USE_XSIMD $(WARNINGS) -I. -MMD -MP -pthread $(EXTRA)
-LDLIBS := -lopenblas -pthread
+LDLIBS := -lopenblas -ledit -pthread
 
 LIBRARY := $(BUILD)/libbabygpt.a
 CORE := $(wildcard common/*.cpp) $(addprefix data/,grammar.cpp judge.cpp tales.cpp verses.cpp)

@@ -10,3 +10,4 @@
 #include "common/sampler.h"
 #include "common/tensor.h"
 #include "common/trainer.h"
+#include "common/writing.h"

@@ -60,13 +60,26 @@ void add_sampling(CLI::App& command, Options& o) {
     auto add = [&](const char* name, auto& value, const char* help) {
         return command.add_option(name, value, help)->group(group)->capture_default_str();
     };
-    add("--prompt", o.prompt, "text to continue (default: a new paragraph)");
+    add("--prompt", o.prompt, "text to continue; - reads it from standard input (default: a new paragraph)");
     add("--tokens", o.tokens, "characters to write")->check(in_range(0, most));
     add("--temperature", o.temperature, "below 1 prefers the likely, 0 always takes the likeliest")
         ->check(in_range(0.0, 100.0));
     add("--top-k", o.top_k, "choose among the k likeliest characters; 0: all")->check(in_range(0, most));
     add("--top-p", o.top_p, "choose among the likeliest with this total probability")->check(in_range(1e-6, 1.0));
     add("--seed", o.seed, "of all that is random")->check(in_range(uint64_t{0}, std::numeric_limits<uint64_t>::max()));
+}
+
+void add_writing(CLI::App& command, Options& o) {
+    auto group = "How it is shown";
+    command.add_option("--count", o.count, "texts to write")
+        ->group(group)
+        ->capture_default_str()
+        ->check(in_range(1, most));
+    command.add_option("--stop", o.stop, "end a text after this")->group(group);
+    command.add_option("--show", o.show, "surprise (colour by surprise) or choices (the five likeliest beside each)")
+        ->group(group)
+        ->check(CLI::IsMember({"surprise", "choices"}));
+    command.add_flag("--interactive", o.interactive, "ask for prompts again and again")->group(group);
 }
 
 void add_training(CLI::App& command, Options& o) {
@@ -148,6 +161,7 @@ Command parse_options(int argc, char** argv, Options& options) {
     add_sampling(main, options);
     sample.add_option("--model", options.model, "directory of the run to use")->default_str(model);
     add_sampling(sample, options);
+    add_writing(sample, options);
     CLI::App& command = !words.empty() && words[0] == "sample" ? sample : main;
     try {
         std::reverse(words.begin(), words.end());  // as CLI11 takes them

@@ -41,12 +41,17 @@ struct Options {
     int tokens = 500;          // characters to write
     double temperature = 0.8;  // below 1 prefers the likely, above 1 evens out; 0 always takes the likeliest
     int top_k = 40;            // choose among the k likeliest; 0: all
+    std::string stop = {};     // end a text after this
+    int count = 1;             // texts to write
+    std::string show = {};     // surprise: colour each character by it; choices: the five likeliest beside each
+    bool interactive = false;  // ask for prompts again and again
     double top_p = 0.95;       // choose among the likeliest that together have this probability; 1: all
 };
 
 enum class Command { train, compare, sample };
 
-// Reads the command line over the stage's defaults. A stage that names a model to begin with trains none, but compares. Fails with one line on anything it cannot use; exits after --help.
+// Reads the command line over the stage's defaults. A stage that names a model to begin with trains none, but compares.
+// Fails with one line on anything it cannot use; exits after --help.
 Command parse_options(int argc, char** argv, Options& options);
 
 // What determines a run's result, for its files, and back; fails on what no run wrote.

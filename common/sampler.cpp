@@ -2,22 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 #include "common/team.h"
 
 namespace babygpt {
-
-namespace {
-
-std::vector<int> start(const Vocabulary& vocabulary, const Options& options) {
-    if (!options.prompt.empty()) return vocabulary.encode(decode_utf8(options.prompt, "the prompt"), "prompt");
-    if (vocabulary.characters.find(U'\n') == std::u32string::npos) return {0};
-    return vocabulary.encode(U"\n\n", "prompt");
-}
-
-}  // namespace
 
 //> pick
 int pick(std::span<const real> logits, const Options& o, Rng& rng) {
@@ -52,39 +41,54 @@ NextLogits next_logits(const LanguageModel& model, int block_size) {
     };
 }
 
+std::vector<int> prompt_tokens(const Vocabulary& vocabulary, const Options& options) {
+    if (!options.prompt.empty()) return vocabulary.encode(decode_utf8(options.prompt, "the prompt"), "prompt");
+    if (vocabulary.characters.find(U'\n') == std::u32string::npos) return {0};
+    return vocabulary.encode(U"\n\n", "prompt");
+}
+
+void generate(const NextLogits& next, std::vector<int>& context, const Vocabulary& vocabulary, const Options& options,
+              Rng& rng, const EachToken& each) {
+    size_t prompt = context.size();
+    std::string written;
+    while (context.size() < prompt + size_t(options.tokens)) {
+        std::vector<real> logits = next(context);
+        context.push_back(pick(logits, options, rng));
+        if (!each(context.back(), logits)) return;
+        if (options.stop.empty()) continue;
+        written += vocabulary.decode(std::span(context).last(1));
+        if (written.ends_with(options.stop)) return;
+    }
+}
+
 std::string write_text(const NextLogits& next, const Vocabulary& vocabulary, const Options& options) {
-    std::vector<int> tokens = start(vocabulary, options);
+    std::vector<int> tokens = prompt_tokens(vocabulary, options);
     size_t prompt = tokens.size();
     Rng rng(options.seed, "sampling");
-    while (tokens.size() < prompt + size_t(options.tokens)) tokens.push_back(pick(next(tokens), options, rng));
+    generate(next, tokens, vocabulary, options, rng, [](int, std::span<const real>) { return true; });
     return vocabulary.decode(std::span(tokens).subspan(prompt));
 }
 
-void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Options& options) {
-    std::string text = write_text(next, vocabulary, options);
-    std::printf("%s%s\n", options.prompt.c_str(), text.c_str());
-}
-
 std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, const Options& options, int count) {
-    Options plain = options;
-    plain.prompt.clear();
+    Options tale = options;
+    tale.prompt.clear();
+    tale.tokens = 400;  // more than the longest tale
+    tale.stop = "\n\n";
     std::vector<std::string> tales(static_cast<size_t>(count));
     Team team(options.threads);
     team.run([&](int worker) {
         for (int i = worker; i < count; i += team.size()) {
-            std::vector<int> tokens = start(vocabulary, plain);
-            size_t prompt = tokens.size(), most = 400;
+            std::vector<int> tokens = prompt_tokens(vocabulary, tale);
+            size_t prompt = tokens.size();
             Rng rng(options.seed, "tales", uint64_t(i));
-            std::string& tale = tales[size_t(i)];
-            while (tokens.size() < prompt + most && !tale.ends_with("\n\n")) {
-                tokens.push_back(pick(next(tokens), plain, rng));
-                tale += vocabulary.decode(std::span(tokens).last(1));
-            }
-            if (!tale.ends_with("\n\n")) tale += "\n\n";  // too long to be a tale; judged as it is
+            generate(next, tokens, vocabulary, tale, rng, [](int, std::span<const real>) { return true; });
+            tales[size_t(i)] = vocabulary.decode(std::span(tokens).subspan(prompt));
+            if (!tales[size_t(i)].ends_with(tale.stop))
+                tales[size_t(i)] += tale.stop;  // too long for a tale; judged as it is
         }
     });
     std::string text;
-    for (const std::string& tale : tales) text += tale;
+    for (const std::string& one : tales) text += one;
     return text;
 }
 

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "common/kernels.h"
+#include "common/writing.h"
 
 namespace babygpt {
 
@@ -184,6 +185,15 @@ Options resumed_options(int argc, char** argv, const Options& asked) {
 
 }  // namespace
 
+std::optional<std::vector<int>> training_text(const SavedModel& saved) {
+    try {
+        Corpus corpus = load_corpus(saved.options.data);
+        if (corpus.hash == saved.corpus_hash) return corpus.train;
+    } catch (const Error&) {  // it is not at hand: nothing to compare with
+    }
+    return {};
+}
+
 int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model, const Train& train) {
     return guarded(defaults.stage, [&] {
         Options options = defaults;
@@ -192,7 +202,8 @@ int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& m
             Rng unused(0);
             auto model = make_model(saved.options, saved.vocabulary.size(), unused);
             restore(model->parameters, saved.checkpoint, "", options.model + "/model.safetensors");
-            return write_sample(next_logits(*model, saved.options.block_size), saved.vocabulary, options);
+            return write_sample(next_logits(*model, saved.options.block_size), saved.vocabulary, options,
+                                training_text(saved));
         }
         if (options.resume) options = resumed_options(argc, argv, options);
         train ? train(options) : train_with_trainer(options, make_model);

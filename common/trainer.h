@@ -41,6 +41,9 @@ Losses evaluate(const LanguageModel& model, const Corpus& corpus, const Options&
 // Fails with a clear line if a text or a size cannot work, before anything is written.
 void check_fit(const Options& options, const Corpus& corpus);
 
+// The text a model was trained on, if it is still where it was.
+std::optional<std::vector<int>> training_text(const SavedModel& saved);
+
 // What main does: reads the command line, then trains (from stage 02 on with a Trainer) or samples. Returns the exit
 // code.
 using Train = std::function<void(const Options&)>;

@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
                 logits.push_back(real(std::log(counts.probability(context.back(), b))));
             return logits;
         };
-        if (command == Command::sample) return write_sample(next, corpus.vocabulary, o);
+        if (command == Command::sample) return write_sample(next, corpus.vocabulary, o, corpus.train);
 
         size_t pairs = 0;
         for (const auto& row : counts.followers) pairs += row.size();

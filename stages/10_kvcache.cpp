@@ -179,6 +179,6 @@ int main(int argc, char** argv) {
             compare(model, o, 2 * o.block_size);
             std::printf("past the block of %d the window slides, and every place is read again\n\n", o.block_size);
         }
-        write_sample(CachedWriter(model, o), saved.vocabulary, o);
+        write_sample(CachedWriter(model, o), saved.vocabulary, o, training_text(saved));
     });
 }
