@@ -99,6 +99,14 @@ sanitize: $(SETUP) ## the tests under the address, undefined-behaviour and threa
 	@ASAN_OPTIONS=detect_leaks=1 tests/run build/asan/tests
 	@TSAN_OPTIONS=halt_on_error=1 tests/run "build/tsan/tests --test-suite=threads"
 
+.PHONY: bench
+bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QUICK=1 takes two minutes
+	@tests/install python3-torch
+	@$(MAKE) --no-print-directory -s -j$$(nproc) build/bench
+	@tests/bench/bench.py $(if $(QUICK),--quick)
+$(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+
 # --- keeping tidy -----------------------------------------------------------------------------------------------------
 SOURCES = $(shell git ls-files '*.cpp' '*.h')
 .PHONY: format check-format clean

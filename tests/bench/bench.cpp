@@ -1,0 +1,128 @@
+// Our side of the benchmark: does what it is told on standard input, and answers with seconds. bench.py drives it.
+//   bench train KIND B T C heads layers V dropout threads     then "N": N training steps
+//   bench write B_ignored T C heads layers V                   then "N": N characters with the cache, from an empty one
+//   bench peak SIZE threads    then "N": N products of SIZE x SIZE matrices, on each thread at once
+//   bench read MEGABYTES       then "N": N times reading that much memory
+#include <cblas.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include "common/babygpt.h"
+
+#define main stage_main
+namespace bigram {
+#include "stages/01_bigram.cpp"
+}
+namespace head {
+#include "stages/03_head.cpp"
+}
+namespace multihead {
+#include "stages/04_multihead.cpp"
+}
+namespace gpt {
+#include "stages/09_gpt.cpp"
+}
+namespace cached {
+#include "stages/10_kvcache.cpp"
+}
+#undef main
+
+using namespace babygpt;
+
+namespace {
+
+template <class Model>
+MakeModel maker() {
+    return [](const Options& o, int vocab_size, Rng& rng) { return std::make_unique<Model>(o, vocab_size, rng); };
+}
+
+MakeModel make(const std::string& kind) {
+    if (kind == "bigram") return maker<bigram::Model>();
+    if (kind == "head") return maker<head::Model>();
+    if (kind == "multihead") return maker<multihead::Model>();
+    if (kind == "gpt") return maker<gpt::Model>();
+    fail("no model of kind ", kind);
+}
+
+Corpus random_text(int vocab_size) {
+    std::u32string characters;
+    for (int i = 0; i < vocab_size; ++i) characters.push_back(char32_t(0x4e00 + i));
+    std::vector<int> tokens;
+    Rng rng(1, "benchmark");
+    for (int i = 0; i < 100'000; ++i) tokens.push_back(int(rng.below(uint64_t(vocab_size))));
+    return {"random", Vocabulary(characters), tokens, tokens, {}, nullptr, 0};
+}
+
+// Reads counts from standard input; for each, runs f that many times and prints the seconds it took.
+template <class F>
+void serve(F f) {
+    for (int count; std::cin >> count;) {
+        auto begin = std::chrono::steady_clock::now();
+        f(count);
+        std::printf("%.9f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        std::fflush(stdout);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return guarded("bench", [&] {
+        std::vector<std::string> words(argv + 1, argv + argc);
+        auto number = [&](size_t i) { return std::atoi(words.at(i).c_str()); };
+        std::string command = words.at(0);
+        if (command == "train") {
+            Options o{.stage = "bench",
+                      .batch_size = number(2),
+                      .block_size = number(3),
+                      .n_embd = number(4),
+                      .n_head = number(5),
+                      .n_layer = number(6),
+                      .dropout = std::atof(words.at(8).c_str()),
+                      .threads = number(9)};
+            Corpus corpus = random_text(number(7));
+            Trainer trainer(o, corpus, make(words.at(1)));
+            serve([&](int count) {
+                for (int i = 0; i < count; ++i) trainer.step();
+            });
+        } else if (command == "write") {
+            Options o{.stage = "bench",
+                      .block_size = number(2),
+                      .n_embd = number(3),
+                      .n_head = number(4),
+                      .n_layer = number(5)};
+            Rng rng(1);
+            cached::Model model(o, number(6), rng);
+            cached::CachedWriter writer(model, o);
+            serve([&](int count) {
+                std::vector<int> context{0};
+                for (int i = 0; i < count; ++i) context.push_back(pick(writer(context), o, rng));
+            });
+        } else if (command == "peak") {
+            size_t n = size_t(number(1));
+            Team team(number(2));
+            std::vector<std::vector<float>> a(size_t(team.size()), std::vector<float>(n * n, 0.5f)), b = a, c = a;
+            serve([&](int count) {
+                team.run([&](int w) {
+                    for (int i = 0; i < count; ++i)
+                        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, int(n), int(n), int(n), 1,
+                                    a[size_t(w)].data(), int(n), b[size_t(w)].data(), int(n), 0, c[size_t(w)].data(),
+                                    int(n));
+                });
+            });
+        } else if (command == "read") {
+            std::vector<float> memory(size_t(number(1)) * 250'000, 1.0f);
+            float total = 0;
+            serve([&](int count) {
+                for (int i = 0; i < count; ++i) total += cblas_sasum(int(memory.size()), memory.data(), 1);
+            });
+            if (total < 0) std::printf("impossible\n");
+        } else {
+            fail("unknown command ", command);
+        }
+    });
+}

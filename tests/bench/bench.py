@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+"""Measures training and writing against PyTorch and against the machine, in one run, and prints tables.
+
+Ours and PyTorch's take turns, so that a busy moment hits both; numbers are medians with their spread. PyTorch runs with the best
+of its thread settings, tried first. FLOPs are counted by one formula: 6 for each matmul parameter and token, and 12 T C for each
+layer's attention and token, the half that the causal mask hides counted as if it were computed.
+"""
+import json, os, statistics, subprocess, sys, time
+
+OURS, PEER = ["build/bench"], ["/usr/bin/python3", os.path.join(os.path.dirname(__file__), "peer.py")]
+QUICK = "--quick" in sys.argv
+CORES = min(2, os.cpu_count())
+
+#        name           kind         B   T    C   heads layers V   dropout
+SIZES = [("tiny bigram", "bigram", 32, 8, 32, 4, 3, 65, 0),
+         ("tiny head", "head", 32, 8, 32, 4, 3, 65, 0),
+         ("tiny multihead", "multihead", 32, 8, 32, 4, 3, 65, 0),
+         ("tiny gpt", "gpt", 32, 8, 32, 4, 3, 65, 0),
+         ("nano gpt", "gpt", 12, 64, 128, 4, 4, 65, 0),
+         ("nano, V 6148", "gpt", 12, 64, 128, 4, 4, 6148, 0),
+         ("v11 gpt", "gpt", 64, 256, 384, 6, 6, 65, 0.2)]
+
+
+class Worker:
+    """A process that is told a count and answers with the seconds that many took."""
+
+    def __init__(self, command, *arguments):
+        self.process = subprocess.Popen([*command, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def seconds(self, count):
+        self.process.stdin.write(f"{count}\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            sys.exit(f"bench: {' '.join(self.process.args)} ended with code {self.process.wait()}")
+        return float(answer) / count
+
+    def peak_memory(self):
+        for line in open(f"/proc/{self.process.pid}/status"):
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) / 1e6  # GB
+        return 0
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def flops(kind, B, T, C, heads, layers, V):
+    per_token = {"bigram": 0, "head": 6 * (3 * C * C + C * V) + 12 * T * C, "multihead": 6 * (3 * C * C + C * V) + 12 * T * C,
+                 "gpt": 6 * (12 * C * C * layers + C * V) + 12 * T * C * layers}[kind]
+    return per_token * B * T
+
+
+def spread(values):
+    return f"{statistics.median(values):.3g} ({min(values):.3g}-{max(values):.3g})"
+
+
+def best_setting(arguments, quick_count):
+    """PyTorch's fastest combination of its own and BLAS threads."""
+    settings = [(t, b) for t in range(1, CORES + 1) for b in range(1, CORES + 1)]
+    times = {}
+    for setting in settings:
+        worker = Worker(PEER, *arguments, *setting)
+        worker.seconds(1)
+        times[setting] = min(worker.seconds(quick_count) for _ in range(2))
+        worker.close()
+    return min(times, key=times.get)
+
+
+class Peak:
+    """The machine's sgemm speed: large products on every core at once, one BLAS thread each, as the trainer works."""
+
+    def __init__(self, threads):
+        self.worker, self.threads, self.samples = Worker(OURS, "peak", 1024, threads), threads, []
+
+    def sample(self):
+        self.samples.append(self.threads * 2 * 1024**3 / self.worker.seconds(10) / 1e9)
+
+    def value(self):
+        return statistics.median(self.samples)
+
+
+def measure_training(name, kind, B, T, C, heads, layers, V, dropout, peak):
+    arguments = ("train", kind, B, T, C, heads, layers, V, dropout)
+    ours, single = Worker(OURS, *arguments, CORES), Worker(OURS, *arguments, 1)
+    first = min(ours.seconds(1) for _ in range(2))
+    count = max(1, int((0.3 if QUICK else 1) / first))
+    large = first > 1
+    setting = (CORES, CORES) if large else best_setting(arguments, max(1, count // 20))
+    peer = Worker(PEER, *arguments, *setting)
+    peer.seconds(1)
+    times = {"ours": [], "single": [], "peer": []}
+    for _ in range(1 if QUICK and large else 3 if QUICK or large else 7):
+        peak.sample()
+        times["ours"].append(1e3 * ours.seconds(count))
+        times["peer"].append(1e3 * peer.seconds(max(1, count // 8)))
+        times["single"].append(1e3 * single.seconds(max(1, count // 2)))
+    memory = ours.peak_memory(), peer.peak_memory()
+    for worker in (ours, single, peer):
+        worker.close()
+    ms = {who: statistics.median(values) for who, values in times.items()}
+    work = flops(kind, B, T, C, heads, layers, V)
+    row = dict(name=name, ours_ms=times["ours"], torch_ms=times["peer"], torch_threads=setting, ratio=ms["peer"] / ms["ours"],
+               gflops=work / ms["ours"] / 1e6, fraction=work / ms["ours"] / 1e6 / peak.value(), two_over_one=ms["single"] / ms["ours"],
+               memory_gb=memory)
+    print(f"{name:15} {spread(times['ours']):>24} {spread(times['peer']):>24} {str(setting):>7} {row['ratio']:6.1f} "
+          f"{row['gflops']:8.1f} {100 * row['fraction']:6.0f}% {row['two_over_one']:6.2f}  {memory[0]:.2f} / {memory[1]:.2f}", flush=True)
+    return row
+
+
+def measure_growth():
+    base = dict(B=8, T=64, C=128, heads=4, layers=4, V=65)
+    rows = []
+    print("\nHow cost grows: time per character against what the FLOPs predict, from nano's size\n")
+    print(f"{'':>12} {'us/char':>10} {'grew':>8} {'FLOPs':>8}")
+    for key, values in dict(T=[32, 64, 128, 256], C=[64, 128, 256, 384], layers=[1, 2, 4, 8]).items():
+        workers = {v: Worker(OURS, "train", "gpt", *{**base, key: v}.values(), 0, CORES) for v in values}
+        for worker in workers.values():
+            worker.seconds(1)
+        times = {v: [] for v in values}
+        for _ in range(3 if QUICK else 7):
+            for v in values:
+                sizes = {**base, key: v}
+                times[v].append(1e6 * workers[v].seconds(5) / sizes["B"] / sizes["T"])
+        for v in values:
+            sizes = {**base, key: v}
+            predicted = flops("gpt", **sizes) / sizes["T"] / (flops("gpt", **{**base, key: values[0]}) / {**base, key: values[0]}["T"])
+            grew = statistics.median(times[v]) / statistics.median(times[values[0]])
+            rows.append(dict(what=key, value=v, us_per_char=times[v], grew=grew, flops=predicted))
+            print(f"{key + ' ' + str(v):>12} {statistics.median(times[v]):10.2f} {grew:8.2f} {predicted:8.2f}", flush=True)
+            workers[v].close()
+    return rows
+
+
+def measure_writing(name, T, C, heads, layers, V):
+    ours = Worker(OURS, "write", 1, T, C, heads, layers, V)
+    plain, cached = (Worker(PEER, "write", T, C, heads, layers, V, c, 1, CORES) for c in (0, 1))
+    reader = Worker(OURS, "read", 500)
+    for worker in (ours, plain, cached, reader):
+        worker.seconds(1)
+    times = {worker: [] for worker in (ours, plain, cached, reader)}
+    for _ in range(2 if QUICK else 5):
+        for worker, count in ((ours, T), (plain, T if C < 200 else T // 4), (cached, T), (reader, 1)):
+            times[worker].append(1e6 * worker.seconds(count))
+    us = {worker: statistics.median(values) for worker, values in times.items()}
+    megabytes = 4 * (12 * C * C * layers + C * V) / 1e6
+    weights = megabytes / 500 * us[reader]
+    for worker in times:
+        worker.close()
+    print(f"{name:12} {us[ours]:10.1f} {us[plain]:12.1f} {us[cached]:12.1f} {us[plain] / us[ours]:8.1f} {us[cached] / us[ours]:8.1f} "
+          f"{weights:12.1f} {us[ours] / weights:8.2f}", flush=True)
+    return dict(name=name, ours_us=us[ours], torch_plain_us=us[plain], torch_cached_us=us[cached], weights_us=weights,
+                gigabytes_per_second=500e6 / us[reader] / 1e3)
+
+
+def main():
+    begin = time.perf_counter()
+    peak, single = Peak(CORES), Peak(1)
+    for _ in range(3):
+        peak.sample(), single.sample()
+    print(f"sgemm peak: {peak.value():.0f} GFLOP/s on {CORES} threads, {single.value():.0f} on one\n")
+    print(f"{'training':15} {'ours, ms a step':>24} {'PyTorch':>24} {'threads':>7} {'ratio':>6} {'GFLOP/s':>8} {'of peak':>7} "
+          f"{'2 by 1':>6}  GB ours / PyTorch")
+    training = [measure_training(*size, peak) for size in SIZES]
+    growth = measure_growth()
+    print("\nWriting, us a character: ours with a cache, PyTorch without and with one; reading all weights once from memory\n")
+    print(f"{'':12} {'ours':>10} {'torch plain':>12} {'torch cached':>12} {'times':>8} {'times':>8} {'weights':>12} {'ours/it':>8}")
+    writing = [measure_writing("nano gpt", 64, 128, 4, 4, 65)] + ([] if QUICK else [measure_writing("v11 gpt", 256, 384, 6, 6, 65)])
+    print(f"\ndone in {time.perf_counter() - begin:.0f} s; all numbers are in build/bench.json")
+    with open("build/bench.json", "w") as file:
+        json.dump(dict(peak_gflops=peak.samples, training=training, growth=growth, writing=writing), file, indent=1)
+
+
+main()

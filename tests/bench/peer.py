@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+"""PyTorch's side of the benchmark: the same models, told what to do on standard input, answering in seconds.
+    peer.py train KIND B T C heads layers V dropout TORCH_THREADS BLAS_THREADS     then "N": N training steps
+    peer.py write T C heads layers V CACHED TORCH_THREADS BLAS_THREADS             then "N": N characters from an empty context
+"""
+import math, os, sys, time
+
+os.environ["OPENBLAS_NUM_THREADS"] = sys.argv[-1]  # read when the library loads
+os.environ["OMP_WAIT_POLICY"] = "passive"  # two thread pools on two cores: spinning ruins both
+import torch
+import torch.nn as nn
+from torch.nn import functional as F
+
+
+class Head(nn.Module):
+    def __init__(self, c, size, T):
+        super().__init__()
+        self.key, self.query, self.value = (nn.Linear(c, size, bias=False) for _ in range(3))
+        self.register_buffer("tril", torch.tril(torch.ones(T, T)))
+
+    def forward(self, x):
+        k, q, v = self.key(x), self.query(x), self.value(x)
+        scores = q @ k.transpose(-2, -1) / k.size(-1) ** 0.5
+        return F.softmax(scores.masked_fill(self.tril == 0, -math.inf), -1) @ v
+
+
+class Heads(nn.Module):
+    def __init__(self, c, heads, T):
+        super().__init__()
+        self.heads = nn.ModuleList(Head(c, c // heads, T) for _ in range(heads))
+
+    def forward(self, x):
+        return torch.cat([head(x) for head in self.heads], -1)
+
+
+class Attention(nn.Module):
+    """All heads at once, as nanoGPT does: PyTorch's fastest way."""
+
+    def __init__(self, c, heads, T, p):
+        super().__init__()
+        self.heads, self.p = heads, p
+        self.qkv, self.proj = nn.Linear(c, 3 * c, bias=False), nn.Linear(c, c)
+        self.register_buffer("hidden", torch.tril(torch.ones(T, T)).view(1, 1, T, T) == 0)
+
+    def forward(self, x, cache=None):
+        B, T, C = x.shape
+        q, k, v = (t.view(B, T, self.heads, C // self.heads).transpose(1, 2) for t in self.qkv(x).split(C, 2))
+        if cache is not None:
+            if cache:
+                k, v = torch.cat((cache[0], k), 2), torch.cat((cache[1], v), 2)
+            cache[:] = [k, v]
+        w = q @ k.transpose(-2, -1) * (1 / math.sqrt(k.size(-1)))
+        if T > 1:
+            w = w.masked_fill(self.hidden[:, :, :T, :T], -math.inf)
+        w = F.dropout(F.softmax(w, -1), self.p, self.training)
+        return F.dropout(self.proj((w @ v).transpose(1, 2).reshape(B, T, C)), self.p, self.training)
+
+
+class Block(nn.Module):
+    def __init__(self, c, heads, T, p):
+        super().__init__()
+        self.attention, self.norm1, self.norm2 = Attention(c, heads, T, p), nn.LayerNorm(c), nn.LayerNorm(c)
+        self.feed_forward = nn.Sequential(nn.Linear(c, 4 * c), nn.ReLU(), nn.Linear(4 * c, c), nn.Dropout(p))
+
+    def forward(self, x, cache=None):
+        x = x + self.attention(self.norm1(x), cache)
+        return x + self.feed_forward(self.norm2(x))
+
+
+class Model(nn.Module):
+    def __init__(self, kind, T, c, heads, layers, V, p):
+        super().__init__()
+        self.kind = kind
+        if kind == "bigram":
+            self.table = nn.Embedding(V, V)
+            return
+        self.token, self.position = nn.Embedding(V, c), nn.Embedding(T, c)
+        if kind == "head":
+            self.body = nn.ModuleList([Head(c, c, T)])
+        elif kind == "multihead":
+            self.body = nn.ModuleList([Heads(c, heads, T)])
+        else:
+            self.body = nn.ModuleList([Block(c, heads, T, p) for _ in range(layers)] + [nn.LayerNorm(c)])
+        self.to_logits = nn.Linear(c, V)
+
+    def forward(self, ids, caches=None, start=0):
+        if self.kind == "bigram":
+            return self.table(ids)
+        x = self.token(ids) + self.position(torch.arange(start, start + ids.size(1)))
+        for i, part in enumerate(self.body):
+            x = part(x, caches[i]) if caches and isinstance(part, Block) else part(x)
+        return self.to_logits(x)
+
+
+def serve(f):
+    for line in sys.stdin:
+        begin = time.perf_counter()
+        f(int(line))
+        print(time.perf_counter() - begin, flush=True)
+
+
+def train(kind, B, T, c, heads, layers, V, p):
+    model = Model(kind, T, c, heads, layers, V, p)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    text = torch.randint(V, (100_000,))
+
+    def steps(n):
+        for _ in range(n):
+            starts = torch.randint(len(text) - T, (B,))
+            x = torch.stack([text[i : i + T] for i in starts])
+            y = torch.stack([text[i + 1 : i + T + 1] for i in starts])
+            loss = F.cross_entropy(model(x).view(-1, V), y.view(-1))
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            optimiser.step()
+
+    serve(steps)
+
+
+def write(T, c, heads, layers, V, cached):
+    model = Model("gpt", T, c, heads, layers, V, 0).eval()
+
+    @torch.no_grad()
+    def characters(n):
+        ids, caches = torch.zeros((1, 1), dtype=torch.long), [[] for _ in range(layers + 1)]
+        for i in range(n):
+            logits = model(ids[:, -1:], caches, i) if cached else model(ids[:, -T:])
+            ids = torch.cat((ids, torch.multinomial(F.softmax(logits[:, -1], -1), 1)), 1)
+
+    serve(characters)
+
+
+words = sys.argv[2:]
+torch.manual_seed(1)
+torch.set_num_threads(int(words[-2]))
+if sys.argv[1] == "train":
+    train(words[0], *map(int, words[1:7]), float(words[7]))
+else:
+    write(*map(int, words[:6]))
