@@ -35,6 +35,10 @@ void scale_row(real* y, real factor, size_t n) {
 }  // namespace
 
 void softmax_row(const real* x, real* y, size_t n, size_t seen) {
+    if (n <= lanes) {  // the whole row in one vector; what is not seen has the weight exp(-inf) = 0
+        Vec v = load(x, seen, lowest), e = xsimd::exp(v - Vec(max(v)));
+        return store(y, e * Vec(1 / sum(e)), n);
+    }
     scale_row(y, 1 / exp_row(x, max_of(x, seen), y, seen), seen);
     std::fill(y + seen, y + n, real(0));
 }

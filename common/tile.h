@@ -76,6 +76,7 @@ inline void tile_matmul(size_t m, size_t n, size_t k, real alpha, const real* a,
                                                                 b.panel(j), beta, c + i * c_row + j, c_row);
         };
         tiles.template operator()<tile_rows>();
+        tiles.template operator()<tile_rows * 2 / 3>();
         tiles.template operator()<4>();
         tiles.template operator()<1>();
     }
