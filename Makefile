@@ -99,6 +99,19 @@ sanitize: $(SETUP) ## the tests under the address, undefined-behaviour and threa
 	@ASAN_OPTIONS=detect_leaks=1 tests/run build/asan/tests
 	@TSAN_OPTIONS=halt_on_error=1 tests/run "build/tsan/tests --test-suite=threads"
 
+.PHONY: fuzz
+FUZZ_SECONDS ?= 60
+fuzz: all ## a minute of damaged checkpoints (libFuzzer)
+	@tests/install clang && tests/install libclang-rt-$$(clang -dumpversion | cut -d. -f1)-dev
+	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/fuzz CXX=clang++ EXTRA="$(FUZZ)" build/fuzz/checkpoint
+	@mkdir -p build/fuzz/corpus
+	@build/09_gpt --steps 0 --eval-batches 1 --batch-size 1 --block-size 4 --n-embd 4 --n-head 1 --n-layer 1 --tokens 0 \
+	    --out build/fuzz/run >/dev/null && cp build/fuzz/run/model.safetensors build/fuzz/corpus/sound
+	@build/fuzz/checkpoint -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=2048 -print_final_stats=1 build/fuzz/corpus
+FUZZ = -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wno-unknown-warning-option -Wno-error
+$(BUILD)/checkpoint: $(BUILD)/obj/tests/fuzz/checkpoint_fuzz.o $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+
 .PHONY: bench
 bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QUICK=1 takes two minutes
 	@tests/install python3-torch

@@ -142,20 +142,24 @@ Checkpoint describe_model(const Options& options, const Corpus& corpus, const Mo
             model.parameters};
 }
 
-SavedModel load_model(const std::string& file, const std::string& stage) {
-    Checkpoint checkpoint = from_safetensors(read_file(file), file);
+SavedModel parse_model(std::string_view bytes, const std::string& file, const std::string& stage) {
+    Checkpoint checkpoint = from_safetensors(bytes, file);
     if (checkpoint.about("stage", file) != stage)
         fail(file, " was saved by ", checkpoint.about("stage", file), "; use that program, or train with this one");
     Options options = options_from_json(checkpoint.about("options", file), file);
-    size_t numbers = 0;  // a model is built before it is filled: its sizes must be ones the file can fill
-    for (const auto& [name, tensor] : checkpoint.tensors) numbers += tensor.count();
-    size_t embedding = size_t(options.n_embd) * size_t(std::max(options.block_size, 1));
-    if (embedding > numbers || size_t(options.n_layer) > checkpoint.tensors.size() || size_t(options.n_head) > numbers)
-        fail(file, " is damaged: its options do not fit its tensors");
     Vocabulary vocabulary(decode_utf8(checkpoint.about("vocabulary", file), file + "'s vocabulary"));
-    if (size_t(vocabulary.size()) > numbers) fail(file, " is damaged: its vocabulary does not fit its tensors");
+    // A model is built before it is filled, so its sizes must be ones that the file can fill.
+    double numbers = 0, C = options.n_embd, V = vocabulary.size();
+    for (const auto& [name, tensor] : checkpoint.tensors) numbers += double(tensor.count());
+    if (V < 1 || C * (options.block_size + V) > numbers || (C == 0 && V * V > numbers) ||
+        C * C * options.n_layer > numbers || options.n_layer > double(checkpoint.tensors.size()))
+        fail(file, " is damaged: its options and its vocabulary do not fit its tensors");
     uint64_t hash = std::strtoull(checkpoint.about("corpus_hash", file).c_str(), nullptr, 10);
     return {options, vocabulary, hash, std::move(checkpoint)};
+}
+
+SavedModel load_model(const std::string& file, const std::string& stage) {
+    return parse_model(read_file(file), file, stage);
 }
 
 void restore(std::vector<Module::Parameter>& parameters, const Checkpoint& checkpoint, const std::string& prefix,

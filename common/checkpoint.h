@@ -30,7 +30,8 @@ struct SavedModel {
 };
 Checkpoint describe_model(const Options& options, const Corpus& corpus, const Module& model, int step,
                           double train_loss, double val_loss);
-SavedModel load_model(const std::string& file, const std::string& stage);  // fails if it was saved by another stage
+SavedModel parse_model(std::string_view bytes, const std::string& file, const std::string& stage);
+SavedModel load_model(const std::string& file, const std::string& stage);  // fails if another stage saved it
 
 // Copies the checkpoint's tensors whose names begin with `prefix` into the parameters; fails if one is missing or of
 // another shape.
