@@ -66,13 +66,12 @@ run: $(SETUP)
 	@echo "building the stages (a minute the first time) ..."
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@for stage in $(STAGES); do \
-	    echo; echo "=== $$stage: $$(sed -n '1s,^// Stage [0-9]*: ,,p' stages/$$stage.cpp)"; echo; \
+	    echo; echo "=== $$stage: $$(sed -nE '1s,^// Stage [0-9]+: ([^.]*).*,\1,p' stages/$$stage.cpp)"; echo; \
 	    case $$stage in 00_*|10_*) $(BUILD)/$$stage ;; *) $(BUILD)/$$stage $(if $(QUICK),--steps 20 --eval-batches 4 --tokens 100) ;; esac || exit; \
 	done
 	@$(BUILD)/report $(addprefix runs/,$(filter-out 10_%,$(STAGES)))
 endif
 
-.PHONY: $(foreach n,1 2 3 4 5 6 7 8 9,diff-0$(n))
 diff-%:
 	@old=$$(printf 'stages/%02d_*.cpp' $$((1$* - 101))); diff -u --color=auto $$old stages/$*_*.cpp || true
 

@@ -102,6 +102,7 @@ Checkpoint from_safetensors(std::string_view bytes, const std::string& name) {
             entries.push_back(parse_entry(key, value, name));
             continue;
         }
+        if (!value.is_object()) fail(name, " is damaged: its metadata is not a JSON object");
         for (const auto& [what, text] : value.items()) {
             if (!text.is_string()) fail(name, " is damaged: its metadata's ", what, " is not a string");
             checkpoint.metadata[what] = text.get<std::string>();

@@ -1,4 +1,4 @@
-// Matrix products. This is the only file that knows BLAS.
+// Matrix products. Only gemm.cpp knows BLAS.
 #pragma once
 #include <cstddef>
 

@@ -131,8 +131,8 @@ void adamw(const AdamWStep& s, std::span<real> value, std::span<const real> grad
     real correction = real(1 / std::sqrt(1 - std::pow(s.beta2, s.step)));  // and the square's
     for_lanes(value.size(), [&](size_t i, size_t count) {
         Vec g = load(gradient.data() + i, count) * Vec(scale);
-        Vec m = xsimd::fma(Vec(1 - b1), g, load(mean.data() + i, count) * Vec(b1));
-        Vec v = xsimd::fma(Vec(1 - b2) * g, g, load(square.data() + i, count) * Vec(b2));
+        Vec m = xsimd::fma(Vec(real(1 - s.beta1)), g, load(mean.data() + i, count) * Vec(b1));
+        Vec v = xsimd::fma(Vec(real(1 - s.beta2)) * g, g, load(square.data() + i, count) * Vec(b2));
         Vec update = Vec(rate) * m / xsimd::fma(xsimd::sqrt(v), Vec(correction), Vec(epsilon));
         store(mean.data() + i, m, count);
         store(square.data() + i, v, count);

@@ -8,6 +8,10 @@
 namespace babygpt {
 
 struct Node {
+    Node() = default;
+    Node(const Node&) = delete;
+    ~Node();  // iterative: a deep graph that nobody walked must not overflow the stack
+
     std::shared_ptr<Array> value;  // shared: a pullback may keep it, and the replicas of a parameter have it in common
     Array grad;
     bool has_grad = false;

@@ -69,7 +69,7 @@ Tokens::Tokens(int batch, int time, std::vector<int> numbers)
 Mask future(int T) {
     Mask mask{T, T, std::vector<char>(size_t(T) * size_t(T))};
     for (int i = 0; i < T; ++i)
-        for (int j = i + 1; j < T; ++j) mask.hidden[size_t(i * T + j)] = true;
+        for (int j = i + 1; j < T; ++j) mask.hidden[size_t(i) * size_t(T) + size_t(j)] = true;
     return mask;
 }
 
@@ -386,6 +386,7 @@ Tensor causal_attention(const Tensor& qkv, int n_head, double p, uint64_t key) {
         fail("causal_attention: ", to_string(shape), " is not (B, T, 3C) with C a multiple of ", n_head, " heads");
     size_t B = size_t(shape[0]), T = size_t(shape[1]), C = size_t(shape[2] / 3), heads = size_t(n_head), H = C / heads;
     auto y = make_array({B, T, C});
+    if (!(p >= 0 && p < 1)) fail("causal_attention: a dropout of ", p, " is not in [0, 1)");
     Coins coins(key, p);
     auto for_heads = [=](auto f) {  // f(settings, where q starts, where out starts, number of the pair)
         Attention settings{.T = T, .head_size = H, .stride = 3 * C, .coins = p > 0 ? &coins : nullptr};

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +16,8 @@ namespace babygpt {
 
 namespace {
 
-constexpr size_t line = 64, huge_page = size_t{2} << 20;
+constexpr size_t line = 64, huge_page = size_t{2} << 20, large = size_t{64} << 20;
+std::atomic<size_t> unchecked = 0;  // bytes taken from the system since its free memory was last looked up
 
 // Sizes go up in quarters of a power of two, so a block wastes at most a fifth and there are few kinds of it.
 struct SizeClass {
@@ -66,7 +68,7 @@ void require_memory(size_t bytes, const char* what) {
     size_t available = available_memory();
     if (bytes > available)
         fail(
-            "not enough memory: ", what, " wants ", readable(bytes), ", ", readable(available),
+            "not enough memory: ", what, " wants ", readable(bytes), " more, ", readable(available),
             " is free; choose smaller sizes (--n-embd, --n-layer, --block-size, --batch-size) or a smaller vocabulary");
 }
 
@@ -77,9 +79,12 @@ void* pool_allocate(size_t bytes) {
         pool.free[index].pop_back();
         return block;
     }
-    // Linux promises memory it does not have and kills the program later, so a large wish is checked against what is
-    // free.
-    if (bytes >= (size_t{64} << 20)) require_memory(bytes, "one array");
+    // Linux promises memory it does not have and kills the program later, so what is free is looked up before a large
+    // wish, and whenever small ones have added up to a large one.
+    if ((unchecked += rounded) >= large) {
+        require_memory(bytes + large, "the model with its activations");
+        unchecked = 0;
+    }
     size_t alignment = rounded >= huge_page ? huge_page : line;
     void* block = std::aligned_alloc(alignment, (rounded + alignment - 1) / alignment * alignment);
     if (!block) fail("not enough memory: an array wants ", readable(bytes), "; choose smaller sizes");

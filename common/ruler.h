@@ -11,7 +11,7 @@ struct Ruler {
     double bigram;                // knowing which character came before
     std::optional<double> floor;  // knowing all that can be known: the built-in grammars know their entropy
 
-    std::string describe(double loss) const;  // "below the bigram line; 0.62 above the floor"
+    std::string describe(double loss) const;  // "below the bigram line, 0.62 above the floor"
 };
 
 Ruler measure(const Corpus& corpus);

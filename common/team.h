@@ -3,9 +3,11 @@
 #include <barrier>
 #include <exception>
 #include <functional>
+#include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
+
+#include "common/error.h"
 
 namespace babygpt {
 
@@ -15,20 +17,22 @@ class Team {
         : start(size),
           finish(size),
           errors(size_t(size)) {
-        for (int worker = 1; worker < size; ++worker)
-            threads.emplace_back([this, worker] {
-                for (;;) {
-                    start.arrive_and_wait();  // waits by spinning briefly, then sleeping
-                    if (!job) return;
-                    work(worker);
-                }
-            });
+        try {
+            for (int worker = 1; worker < size; ++worker)
+                threads.emplace_back([this, worker] {
+                    for (;;) {
+                        start.arrive_and_wait();  // waits by spinning briefly, then sleeping
+                        if (!job) return;
+                        work(worker);
+                    }
+                });
+        } catch (const std::system_error&) {
+            for (size_t missing = threads.size() + 1; missing < errors.size(); ++missing) start.arrive_and_drop();
+            dismiss();
+            fail("the system gives no more than ", threads.size() + 1, " threads; try a smaller --threads than ", size);
+        }
     }
-    ~Team() {
-        job = nullptr;
-        start.arrive_and_wait();
-        for (std::thread& thread : threads) thread.join();
-    }
+    ~Team() { dismiss(); }
     Team(const Team&) = delete;
 
     int size() const { return int(errors.size()); }
@@ -39,11 +43,21 @@ class Team {
         job = std::move(f);
         start.arrive_and_wait();
         work(0);
-        for (std::exception_ptr& error : errors)
-            if (error) std::rethrow_exception(std::exchange(error, nullptr));
+        std::exception_ptr first;
+        for (std::exception_ptr& error : errors) {
+            if (!first) first = error;
+            error = nullptr;
+        }
+        if (first) std::rethrow_exception(first);
     }
 
   private:
+    void dismiss() {
+        job = nullptr;
+        start.arrive_and_wait();
+        for (std::thread& thread : threads) thread.join();
+    }
+
     void work(int worker) {
         try {
             job(worker);

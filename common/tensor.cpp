@@ -42,6 +42,21 @@ std::vector<std::shared_ptr<Node>> sorted_graph(const std::shared_ptr<Node>& roo
 
 }  // namespace
 
+Node::~Node() {
+    thread_local std::vector<std::shared_ptr<Node>>* waiting = nullptr;  // inputs of the nodes being freed further up
+    std::vector<std::shared_ptr<Node>> list;
+    bool outermost = !waiting;
+    if (outermost) waiting = &list;
+    for (Tensor& input : inputs) waiting->push_back(std::move(input.node));  // kept while the pullback lets go of them
+    pullback = nullptr;
+    if (!outermost) return;
+    while (!list.empty()) {
+        std::shared_ptr<Node> next = std::move(list.back());
+        list.pop_back();
+    }
+    waiting = nullptr;
+}
+
 bool grad_enabled() { return recording; }
 NoGrad::NoGrad()
     : before(recording) {

@@ -113,11 +113,19 @@ void write_one(const NextLogits& next, const Vocabulary& vocabulary, const Optio
 
 void converse(const NextLogits& next, const Vocabulary& vocabulary, Options options,
               const std::optional<std::vector<int>>& training) {
+    std::setlocale(LC_CTYPE, "C.UTF-8");  // so that a line may hold any character
     std::fprintf(stderr, "a prompt a line; Ctrl-C stops a text, Ctrl-D leaves\n");
     struct sigaction stop = {};
     stop.sa_handler = [](int) { interrupted = 1; };
     sigaction(SIGINT, &stop, nullptr);
-    for (int number = 0; char* line = readline("> "); ++number) {
+    for (int number = 0;; ++number) {
+        interrupted = 0;
+        char* line = readline("> ");
+        if (!line && interrupted) {  // Ctrl-C at the prompt: a new line
+            std::printf("\n");
+            continue;
+        }
+        if (!line) break;
         options.prompt = line;
         std::free(line);
         if (!options.prompt.empty()) add_history(options.prompt.c_str());

@@ -43,6 +43,8 @@ Grammar::Grammar(std::string_view source) {
     while (!source.empty()) {
         std::string_view line = take(source, "\n");
         if (line.empty() || line[0] == '#') continue;
+        if (line[0] == ' ' ? bodies.empty() : line.find(" = ") == line.npos)
+            throw std::invalid_argument("a grammar's line is not of the form 'rule = text': " + std::string(line));
         if (line[0] == ' ') {
             bodies.back().append(" ").append(trim(line));
         } else {
@@ -57,6 +59,8 @@ Grammar::Grammar(std::string_view source) {
             rule.weight += rule.alternatives.back().weight;
         }
         for (Alternative& a : rule.alternatives) {
+            if (a.weight == 0)
+                throw std::invalid_argument("an alternative of the rule " + rule.name + " has the weight 0");
             a.nats = std::log(static_cast<double>(rule.weight) / static_cast<double>(a.weight));
             for (const Part& part : a.parts) rules_[part.rule].returns |= part.kind == Part::recall;
         }

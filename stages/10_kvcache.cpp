@@ -1,5 +1,6 @@
 // Stage 10: write fast. New since 09: keys and values are kept, so that a new character costs one row and not the whole
 // block.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -117,7 +118,7 @@ struct CachedWriter {
     const Model& model;
     size_t block_size;
     std::vector<KeyValueCache> caches;
-    size_t start = 0, read = 0;  // the window's first character, and how many of it are in the caches
+    std::vector<int> read;  // the characters that are in the caches
 
     CachedWriter(const Model& m, const Options& o)
         : model(m),
@@ -126,13 +127,14 @@ struct CachedWriter {
 
     std::vector<real> operator()(std::span<const int> context) {
         NoGrad writing;
-        size_t slid = context.size() - std::min(context.size(), block_size);
-        if (slid != start || context.size() - slid <= read) {
+        std::span<const int> window = context.last(std::min(context.size(), block_size));
+        bool goes_on = read.size() < window.size() && std::equal(read.begin(), read.end(), window.begin());
+        if (!goes_on) {
             for (KeyValueCache& cache : caches) cache.clear(0);
-            start = slid, read = 0;
+            read.clear();
         }
-        std::span<const int> fresh = context.subspan(start + read);
-        read += fresh.size();
+        std::span<const int> fresh = window.subspan(read.size());
+        read.insert(read.end(), fresh.begin(), fresh.end());
         Tensor logits = model(Tokens(1, int(fresh.size()), {fresh.begin(), fresh.end()}), caches, 0);  // (1, T, V)
         auto last = logits.values().last(size_t(logits.size(-1)));
         return {last.begin(), last.end()};

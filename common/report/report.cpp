@@ -118,7 +118,7 @@ std::string draw(const std::vector<Curve>& curves) {
         const char* colour = colours[i % std::size(colours)];
         std::string path;
         for (auto [x, y] : curves[i].points) path += format("%s%.1f %.1f", path.empty() ? "M" : "L", px(x), py(y));
-        svg += format("<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", path.c_str(), colour);
+        svg += "<path d=\"" + path + format("\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", colour);
         svg += format("<path d=\"M%g %gh20\" stroke=\"%s\" stroke-width=\"3\"/><text x=\"%g\" y=\"%g\">%s</text>\n",
                       right + 14, label_y, colour, right + 40, label_y + 4,
                       curves[i].run.at("stage").get<std::string>().c_str());
