@@ -9,8 +9,8 @@ namespace {
 
 // What has to be remembered, and over about how many characters: the sound over 4, the sum over 20, the box and what is
 // in it over 60 to 90, the name over 200, from the first sentence to the last. Name, thing and place return two times
-// or more: a model learns to copy late, and only if there is enough to copy. Names differ in their first letter, and so do
-// the looks and toys, the places and the boxes: a single letter, well remembered, is enough to go on.
+// or more: a model learns to copy late, and only if there is enough to copy. Names differ in their first letter, and so
+// do the looks and toys, the places and the boxes: a single letter, well remembered, is enough to go on.
 const char* const rules = R"(
 tale = <start> <song> <hide> <count> <find> <end>
 
