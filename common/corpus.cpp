@@ -3,12 +3,14 @@
 #include <utf8.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <iterator>
+#include <memory>
 
+#include "common/pool.h"
 #include "data/grammar.h"
 
 namespace babygpt {
@@ -17,6 +19,7 @@ namespace {
 
 constexpr size_t built_in_bytes = 1'000'000;
 constexpr uint64_t built_in_seed = 1;
+constexpr size_t bytes_of_a_byte = 16;  // what a byte of text takes on its way to tokens, at most
 
 uint64_t fnv1a(std::string_view bytes) {
     uint64_t hash = 0xcbf29ce484222325;
@@ -83,31 +86,44 @@ std::string Vocabulary::decode(std::span<const int> tokens) const {
     return encode_utf8(text);
 }
 
-std::string read_file(const std::string& path) {
-    if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+std::string read_file(const std::string& path, size_t most) {
     std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) fail(path, " is a directory; give a text file");
-    std::ifstream file(path, std::ios::binary);
-    if (!file) fail("cannot read ", path, ": ", std::generic_category().message(errno));
-    std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    if (file.bad()) fail("cannot read ", path, ": ", std::generic_category().message(errno));
+    if (std::filesystem::is_directory(path, ignored)) fail(path, " is a directory; give a file");
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path == "-" ? "/dev/stdin" : path.c_str(), "rb"),
+                                                         std::fclose);
+    if (!file) fail("cannot read ", path, ": ", std::strerror(errno));
+    std::string bytes;
+    constexpr size_t piece = size_t{1} << 20;
+    for (size_t size = 0, got = piece; got > 0; bytes.resize(size += got)) {
+        bytes.resize(size + piece);
+        got = std::fread(bytes.data() + size, 1, piece, file.get());
+        if (std::ferror(file.get())) fail("cannot read ", path, ": ", std::strerror(errno));
+        if (size + got > most)
+            fail("not enough memory: ", path, " has more than ", most / 1'000'000, " MB; cut a piece from it");
+    }
     return bytes;
 }
 
 Corpus make_corpus(const std::string& name, std::string_view bytes) {
-    if (bytes.empty()) fail(name, " is empty; give a text of some thousand characters");
     std::u32string text = decode_utf8(bytes, name);
+    if (text.empty()) fail(name, " is empty; give a text of some thousand characters");
     Vocabulary vocabulary(text);
     if (vocabulary.size() < 2)
-        fail(name, " has only one distinct character", text.empty() ? "" : ", " + describe(text[0]),
-             ": nothing to learn");
+        fail(name, " has only one distinct character, ", describe(text[0]), ": nothing to learn");
     std::vector<int> tokens = vocabulary.encode(text, name);
     auto cut = tokens.begin() + std::ptrdiff_t(tokens.size() * 9 / 10);
     return {name, std::move(vocabulary), {tokens.begin(), cut}, {cut, tokens.end()}, {}, nullptr, fnv1a(bytes)};
 }
 
 Corpus load_corpus(const std::string& data) {
-    if (data != "tales" && data != "verses") return make_corpus(data, read_file(data));
+    decode_utf8(data, "the file name in --data");  // it is written into the run's files, which are UTF-8
+    if (data == "-") fail("--data - is no file; a run needs its text again when it is resumed, so save it first");
+    if (data != "tales" && data != "verses") {
+        Corpus corpus = make_corpus(data, read_file(data, available_memory() / bytes_of_a_byte));
+        if (corpus.val.size() < 2)  // the first has none before it to be guessed from
+            fail(data, " has only ", corpus.train.size() + corpus.val.size(), " characters; give some thousand");
+        return corpus;
+    }
     const Grammar& grammar = data == "tales" ? tales() : verses();
     Generated generated = grammar.write(built_in_seed, built_in_bytes);
     Corpus corpus = make_corpus(data, generated.text);
@@ -121,8 +137,8 @@ Batch random_batch(const std::vector<int>& tokens, int B, int T, Rng& rng) {
     Batch batch{Tokens(B, T), Tokens(B, T)};
     for (int b = 0; b < B; ++b) {
         auto start = tokens.begin() + std::ptrdiff_t(rng.below(tokens.size() - size_t(T)));
-        std::copy_n(start, T, batch.x.ids.begin() + b * T);
-        std::copy_n(start + 1, T, batch.y.ids.begin() + b * T);
+        std::copy_n(start, T, batch.x.ids.begin() + std::ptrdiff_t(b) * T);
+        std::copy_n(start + 1, T, batch.y.ids.begin() + std::ptrdiff_t(b) * T);
     }
     return batch;
 }

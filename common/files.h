@@ -9,8 +9,14 @@ namespace babygpt {
 // leaves the old file or the new one, never half of one. Fails with the reason.
 void write_whole(const std::string& path, std::string_view bytes);
 
-// Makes the directory ready for a new run, or fails if nothing can be written there. A run that is in it already is
-// kept: its directory gets a number. Returns the name it was given, or nothing.
+// Fails if a new run cannot be written to the directory, or if it holds files of another kind. Changes nothing.
+void check_directory(const std::string& path);
+
+// Keeps other runs out of the directory until the program ends, or the descriptor returned is closed.
+int lock_directory(const std::string& path);
+
+// Makes the directory for a new run. A run that is in it already, finished or not, is kept: its directory gets a
+// number. Returns the name it was given, or nothing.
 std::string prepare_directory(const std::string& path);
 
 }  // namespace babygpt

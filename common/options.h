@@ -53,9 +53,14 @@ enum class Command { train, compare, sample };
 // Reads the command line over the stage's defaults. A stage that names a model to begin with trains none, but compares.
 // Fails with one line on anything it cannot use; exits after --help.
 Command parse_options(int argc, char** argv, Options& options);
+// The same over other values than the stage's defaults, which decide only what options there are.
+Command parse_options(int argc, char** argv, Options& options, const Options& stage);
 
 // What determines a run's result, for its files, and back; fails on what no run wrote.
 std::string options_to_json(const Options& options);
 Options options_from_json(const std::string& json, const std::string& file);
+
+// The first of these that differs: "--seed is 2, it was 1"; empty if none does.
+std::string difference(const Options& now, const Options& before);
 
 }  // namespace babygpt

@@ -30,6 +30,8 @@ std::string format(const char* pattern, Values... values) {
     return text;
 }
 
+std::string in_table(double loss) { return format(loss < 1000 ? "%8.4f" : "%8.2e", loss); }
+
 std::vector<Module::Parameter> named(const std::vector<Module::Parameter>& names, const std::vector<Tensor>& tensors) {
     std::vector<Module::Parameter> list;
     for (size_t i = 0; i < names.size(); ++i) list.push_back({names[i].name, tensors[i]});
@@ -44,30 +46,43 @@ Run::Run(const Options& o, const Corpus& c, size_t count)
       corpus(c),
       parameters(count),
       terminal(isatty(STDOUT_FILENO)) {
-    std::string kept = options.resume ? "" : prepare_directory(options.out);
-    if (!kept.empty()) std::printf("earlier run kept as %s\n", kept.c_str());
+    prompt_tokens(corpus.vocabulary, options);  // fails now, not after hours of training
+    if (!options.resume) check_directory(options.out);
     std::printf("text    %s: %s characters, %d different; the last tenth is for validation\n", corpus.name.c_str(),
                 with_commas(double(corpus.train.size() + corpus.val.size())).c_str(), corpus.vocabulary.size());
     std::printf("ruler   knowing nothing %.3f, unigram %.3f, bigram %.3f%s nats per character\n", ruler.uniform,
                 ruler.unigram, ruler.bigram, ruler.floor ? format(", floor %.3f", *ruler.floor).c_str() : "");
     std::printf("model   %s: %s parameters\n", options.stage.c_str(), with_commas(double(parameters)).c_str());
-    std::printf("\n%8s %8s %8s %10s\n", "step", "train", "val", "chars/s");
     std::fflush(stdout);
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report
     struct sigaction action = {};
     action.sa_handler = [](int) { interrupted = 1; };
-    action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends the program at once
+    action.sa_flags = SA_RESETHAND | SA_RESTART;  // a second Ctrl-C ends the program at once
     sigaction(SIGINT, &action, nullptr);
 }
 
-bool Run::ends(int step) const { return step >= options.steps || interrupted; }
+void Run::begin() {
+    if (begun) return;
+    begun = true;
+    std::string kept = options.resume ? "" : prepare_directory(options.out);
+    if (!kept.empty()) std::printf("kept    the earlier run, as %s/\n", kept.c_str());
+    lock_directory(options.out);
+    std::printf("\n%8s %8s %8s %10s\n", "step", "train", "val", "chars/s");
+}
+
+bool Run::ends(int step) const { return step >= options.steps || stopping; }
 bool Run::due(int step) const { return step % options.eval_interval == 0 || ends(step); }
 
+void Run::check_loss(int step, double loss) {
+    if (std::isfinite(loss)) return;
+    clear_live();
+    fail("the loss became ", std::isnan(loss) ? "NaN" : "infinite", " at step ", step,
+         ": the updates overshoot; try a lower --learning-rate than ", options.learning_rate);
+}
+
 void Run::trained(int step, double loss) {
-    if (!std::isfinite(loss)) {
-        clear_live();
-        fail("the loss became ", std::isnan(loss) ? "NaN" : "infinite", " at step ", step,
-             ": the updates overshoot; try a lower --learning-rate than ", options.learning_rate);
-    }
+    check_loss(step, loss);
+    stopping = interrupted;  // looked at once a step, so that all of a step sees the same
     Clock::time_point now = Clock::now();
     double seconds = std::chrono::duration<double>(now - mark).count(),
            tokens = double(options.batch_size) * options.block_size;
@@ -79,7 +94,7 @@ void Run::trained(int step, double loss) {
 
 void Run::show_live(int step, double loss) {
     double left = training_seconds / (step + 1) * (options.steps - step - 1);
-    std::printf("\r\033[K%8d %8.4f %8.4f %10s   %.0f s left", step + 1, loss, last.val,
+    std::printf("\r\033[K%8d %s %s %10s   %.0f s left", step + 1, in_table(loss).c_str(), in_table(last.val).c_str(),
                 with_commas(recent_tokens / recent_seconds).c_str(), left);
     std::fflush(stdout);
     live = true;
@@ -91,13 +106,15 @@ void Run::clear_live() {
 }
 
 void Run::record(int step, Losses losses, const Module* model) {
+    check_loss(step, losses.train + losses.val);
+    begin();
     double speed = recent_seconds > 0 ? recent_tokens / recent_seconds : 0;
     rows.push_back({step, losses, speed, std::chrono::duration<double>(Clock::now() - started).count()});
     last = losses;
     bool better = rows.size() == 1 || losses.val < best.val;
     if (better) best = losses, best_step = step;
     clear_live();
-    std::printf("%8d %8.4f %8.4f %10s   %s\n", step, losses.train, losses.val,
+    std::printf("%8d %s %s %10s   %s\n", step, in_table(losses.train).c_str(), in_table(losses.val).c_str(),
                 speed > 0 ? with_commas(speed).c_str() : "-", ruler.describe(losses.val).c_str());
     std::fflush(stdout);
     write_metrics();
@@ -140,8 +157,11 @@ int Run::resume(Module& model, AdamW& optimiser, Rng& batches) {
     if (!rows.empty()) {
         last = rows.back().losses;
         started -= std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(rows.back().seconds));
-        if (rows.back().step == optimiser.steps) rows.pop_back();  // it is evaluated again before the next step
+        if (rows.back().step == optimiser.steps && due(optimiser.steps)) rows.pop_back();  // it comes again
     }
+    if (optimiser.steps > options.steps)
+        fail("cannot resume ", options.out, ": it is at step ", optimiser.steps, " already, --steps is ",
+             options.steps);
     std::printf("resumed at step %d\n", optimiser.steps);
     return optimiser.steps;
 }
@@ -174,7 +194,7 @@ void Run::finish(LanguageModel& model) {
 }
 
 void Run::finish(const NextLogits& next) {
-    std::string sample = write_text(next, corpus.vocabulary, options);
+    std::string sample = options.prompt + write_text(next, corpus.vocabulary, options);
     nlohmann::json json = {
         {"stage", options.stage},
         {"options", nlohmann::json::parse(options_to_json(options))},
@@ -187,10 +207,15 @@ void Run::finish(const NextLogits& next) {
         {"baselines", {{"uniform", ruler.uniform}, {"unigram", ruler.unigram}, {"bigram", ruler.bigram}}},
         {"sample", sample}};
     if (ruler.floor) json["baselines"]["floor"] = *ruler.floor;
-    if (interrupted) std::printf("\nstopped by Ctrl-C at step %d; --resume goes on from here\n", rows.back().step);
+    if (stopping) std::printf("\nstopped by Ctrl-C at step %d; --resume goes on from here\n", rows.back().step);
     std::printf("\nbest    step %d: %.4f nats per character = %.3f bits; %s\n\n%s\n", best_step, best.val,
                 best.val / std::log(2.0), ruler.describe(best.val).c_str(), sample.c_str());
     std::fflush(stdout);
+    auto write_files = [&] {
+        write_whole(options.out + "/samples.txt", sample + "\n");
+        write_whole(options.out + "/run.json", json.dump(2) + "\n");
+    };
+    write_files();
     if (const Grammar* judge = corpus.judge) {
         std::string tales = write_tales(next, corpus.vocabulary, options);
         Score score = judge->judge(tales);
@@ -203,9 +228,8 @@ void Run::finish(const NextLogits& next) {
         if (score.slots) std::printf("; %zu of their %zu memory slots are right", score.slots_right, score.slots);
         std::printf("\n");
         sample += "\n\n" + tales;
+        write_files();
     }
-    write_whole(options.out + "/samples.txt", sample + "\n");
-    write_whole(options.out + "/run.json", json.dump(2) + "\n");
     std::printf("files   %s/\n", options.out.c_str());
     std::fflush(stdout);
 }

@@ -16,7 +16,7 @@ struct Losses {
 
 class Run {
   public:
-    // Says what is about to be trained, and makes the directory ready.
+    // Says what is about to be trained. Fails on a prompt or a directory that would be refused at the end.
     Run(const Options& options, const Corpus& corpus, size_t parameters);
 
     // With --resume, restores what the run was when it was last saved; returns the step to go on with, otherwise 0.
@@ -24,8 +24,8 @@ class Run {
 
     bool due(int step) const;   // an evaluation: before the first step, every eval_interval, and at the end
     bool ends(int step) const;  // all steps are done, or Ctrl-C was pressed
-    // Prints and files an evaluation; saves the model if it is the best so far. The time since the last update does not
-    // count as training.
+    // Prints and files an evaluation; saves the model if it is the best so far. The first one makes the directory
+    // ready: what fails before it leaves all as it was. The time since the last update does not count as training.
     void record(int step, Losses losses, const Module* model = nullptr);
     // After each update: counts its characters and time, keeps the live line moving, and stops at a loss that is not a
     // number.
@@ -42,6 +42,8 @@ class Run {
     Losses best{}, last{};
 
   private:
+    void begin();
+    void check_loss(int step, double loss);
     void show_live(int step, double loss);
     void clear_live();
     void write_metrics() const;
@@ -55,7 +57,7 @@ class Run {
     const Corpus& corpus;
     size_t parameters;
     std::vector<Row> rows;
-    bool terminal, live = false;
+    bool terminal, begun = false, live = false, stopping = false;
     using Clock = std::chrono::steady_clock;
     Clock::time_point started = Clock::now(), mark = started, shown = started;
     double training_seconds = 0, trained_tokens = 0;  // in all

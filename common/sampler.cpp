@@ -10,6 +10,9 @@ namespace babygpt {
 
 //> pick
 int pick(std::span<const real> logits, const Options& o, Rng& rng) {
+    for (real score : logits)
+        if (std::isnan(score))
+            fail("the model's scores are not numbers: its file is damaged, or its training overshot");
     std::vector<int> order(logits.size());  // tokens, the likeliest first; equal ones in the vocabulary's order
     std::iota(order.begin(), order.end(), 0);
     size_t kept = o.top_k > 0 ? std::min(order.size(), size_t(o.top_k)) : order.size();
@@ -22,8 +25,11 @@ int pick(std::span<const real> logits, const Options& o, Rng& rng) {
     for (size_t i = 0; i < kept; ++i)
         weight[i] = std::exp((logits[size_t(order[i])] - logits[size_t(order[0])]) / o.temperature);
     double total = std::accumulate(weight.begin(), weight.end(), 0.0), reached = 0;
-    for (size_t i = 0; i < kept; ++i)
-        if ((reached += weight[i]) >= o.top_p * total) kept = i + 1;  // ends the loop too
+    for (size_t i = 0; i < kept; ++i) {
+        if ((reached += weight[i]) < o.top_p * total) continue;
+        kept = i + 1;
+        break;
+    }
     double left = rng.uniform() * std::min(reached, total);
     for (size_t i = 0; i + 1 < kept; ++i)
         if ((left -= weight[i]) < 0) return order[i];
@@ -42,7 +48,8 @@ NextLogits next_logits(const LanguageModel& model, int block_size) {
 }
 
 std::vector<int> prompt_tokens(const Vocabulary& vocabulary, const Options& options) {
-    if (!options.prompt.empty()) return vocabulary.encode(decode_utf8(options.prompt, "the prompt"), "prompt");
+    std::u32string text = decode_utf8(options.prompt, "the prompt");
+    if (!text.empty()) return vocabulary.encode(text, "prompt");
     if (vocabulary.characters.find(U'\n') == std::u32string::npos) return {0};
     return vocabulary.encode(U"\n\n", "prompt");
 }

@@ -1,6 +1,8 @@
 #include "common/trainer.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "common/kernels.h"
@@ -17,7 +19,7 @@ constexpr int chunk_characters = 1024;
 Batch rows_of(const Batch& batch, int first, int last) {
     int T = batch.x.T;
     auto cut = [&](const std::vector<int>& ids) {
-        return std::vector<int>(ids.begin() + first * T, ids.begin() + last * T);
+        return std::vector<int>(ids.begin() + std::ptrdiff_t(first) * T, ids.begin() + std::ptrdiff_t(last) * T);
     };
     return {Tokens(last - first, T, cut(batch.x.ids)), Tokens(last - first, T, cut(batch.y.ids))};
 }
@@ -119,7 +121,7 @@ Losses evaluate(const LanguageModel& model, const Corpus& corpus, const Options&
 }
 
 void check_fit(const Options& o, const Corpus& corpus) {
-    if (int(corpus.val.size()) <= o.block_size)
+    if (corpus.val.size() <= size_t(o.block_size))
         fail(corpus.name, " is too short: its validation part (the last tenth) has ", corpus.val.size(),
              " characters, and a block of --block-size ", o.block_size, " needs ", o.block_size + 1,
              "; give more text or a smaller block");
@@ -128,6 +130,8 @@ void check_fit(const Options& o, const Corpus& corpus) {
 int guarded(const std::string& name, const std::function<void()>& f) {
     try {
         f();
+        if (std::fflush(stdout) != 0 || std::ferror(stdout))
+            fail("cannot write to standard output: ", std::strerror(errno));
         return 0;
     } catch (const Error& error) {
         std::fflush(stdout);
@@ -159,23 +163,18 @@ void train_with_trainer(const Options& options, const MakeModel& make_model) {
 }
 
 // With --resume, what the command line does not say is as it was; what it says must not differ from that.
-Options resumed_options(int argc, char** argv, const Options& asked) {
+Options resumed_options(int argc, char** argv, const Options& asked, const Options& defaults) {
     SavedModel saved = load_model(asked.out + "/resume.safetensors", asked.stage);
     Options options = saved.options;
     options.out = asked.out;
-    parse_options(argc, argv, options);
+    parse_options(argc, argv, options, defaults);
     Options same = options;
     same.steps = saved.options.steps;  // a run may be made longer
-    std::string now = options_to_json(same), before = options_to_json(saved.options);
-    if (now != before) {
-        size_t differs =
-            size_t(std::mismatch(now.begin(), now.end(), before.begin(), before.end()).first - now.begin());
-        auto item = [&](const std::string& json) {
-            size_t start = json.rfind(",", differs) + 1;
-            return json.substr(start, json.find_first_of(",}", differs) - start);
-        };
-        fail("cannot resume ", asked.out, ": it was run with ", item(before), ", now it is ", item(now));
-    }
+    if (std::string what = difference(same, saved.options); !what.empty())
+        fail("cannot resume ", asked.out, ": ", what);
+    if (options.decay && options.steps != saved.options.steps)
+        std::printf("the learning rate was planned for %d steps, from here on for %d\n", saved.options.steps,
+                    options.steps);
     Corpus corpus = load_corpus(options.data);
     if (corpus.hash != saved.corpus_hash)
         fail("cannot resume ", asked.out, ": the text ", options.data, " has changed since; its vocabulary has ",
@@ -205,7 +204,7 @@ int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& m
             return write_sample(next_logits(*model, saved.options.block_size), saved.vocabulary, options,
                                 training_text(saved));
         }
-        if (options.resume) options = resumed_options(argc, argv, options);
+        if (options.resume) options = resumed_options(argc, argv, options, defaults);
         train ? train(options) : train_with_trainer(options, make_model);
     });
 }
