@@ -1,0 +1,46 @@
+#!/usr/bin/python3
+"""Writes fixtures/STAGE.safetensors: for small models of stages 01 to 09, random weights and batches, and the logits,
+loss, gradients and first losses of training that PyTorch computes from them in double. tests/parity_test.cpp compares
+the stages with them, so that it needs no PyTorch. Run it again when a stage's model or a default changes."""
+import json
+import os
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+
+import torch
+
+import safetensors
+from compute import compute
+from models import make_model
+
+STEPS, VOCABULARY = 10, "\n abcdefé中x"
+SIZES = {"batch_size": 3, "block_size": 9, "n_embd": 10, "n_head": 2, "n_layer": 2}
+ROOT = pathlib.Path(os.path.abspath(__file__)).parents[2]
+STAGES = sorted(source.stem for source in (ROOT / "stages").glob("0[1-9]_*.cpp"))
+
+
+def options_of(stage):
+    gpt = stage == "09_gpt"
+    return {"stage": stage, "data": "tales", **SIZES, "dropout": 0.0, "steps": STEPS, "learning_rate": 0.03,
+            "warmup": 3 if gpt else 0, "decay": gpt, "weight_decay": 0.01, "clip": 0.5 if gpt else 0.0,
+            "eval_interval": 10, "eval_batches": 1, "threads": 2, "seed": 1}
+
+
+for stage in STAGES:
+    torch.manual_seed(1)
+    options = options_of(stage)
+    metadata = {"stage": stage, "options": json.dumps(options), "vocabulary": "".join(sorted(VOCABULARY))}
+    model = make_model(metadata)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)  # a LayerNorm that scales by 1 would hide a mistake
+    weights = {"weight." + name: p.detach().clone() for name, p in model.named_parameters()}
+    shape = (STEPS, 2, SIZES["batch_size"], SIZES["block_size"])
+    batches = torch.randint(len(VOCABULARY), shape).tolist()
+    tensors, losses, clipped = compute(model.double(), options, batches)
+    assert clipped or not options["clip"]
+    metadata.update(batches=json.dumps(batches, separators=(",", ":")), losses=json.dumps(losses))
+    tensors = {name: tensor.float() for name, tensor in {**weights, **tensors}.items()}  # half the size, 7 digits
+    safetensors.save(ROOT / f"tests/parity/fixtures/{stage}.safetensors", tensors, metadata)

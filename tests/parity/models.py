@@ -1,0 +1,108 @@
+"""The models of stages 01 to 09 in plain PyTorch. Names and shapes of the parameters are the C++ programs', so a
+checkpoint's tensors go into load_state_dict as they are."""
+import json
+import math
+
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self, n_embd, head_size):
+        super().__init__()
+        self.key, self.query, self.value = (nn.Linear(n_embd, head_size, bias=False) for _ in range(3))
+
+    def forward(self, x):  # (B, T, C)
+        return attend(self.query(x), self.key(x), self.value(x))  # (B, T, H)
+
+
+def attend(q, k, v, dropout=nn.Identity()):  # (..., T, H) each
+    scores = q @ k.transpose(-2, -1) / math.sqrt(k.size(-1))  # (..., T, T)
+    past = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+    return dropout(torch.softmax(scores.masked_fill(~past, -math.inf), -1)) @ v  # (..., T, H)
+
+
+class MultiHead(nn.Module):
+    def __init__(self, o, proj):
+        super().__init__()
+        self.heads = nn.ModuleList(Head(o["n_embd"], o["n_embd"] // o["n_head"]) for _ in range(o["n_head"]))
+        self.proj = nn.Linear(o["n_embd"], o["n_embd"]) if proj else nn.Identity()
+
+    def forward(self, x):  # (B, T, C)
+        return self.proj(torch.cat([head(x) for head in self.heads], -1))  # (B, T, C)
+
+
+class AllHeadsAtOnce(nn.Module):  # queries, keys and values of all heads side by side
+    def __init__(self, o):
+        super().__init__()
+        self.n_head, C = o["n_head"], o["n_embd"]
+        self.qkv, self.proj = nn.Linear(C, 3 * C, bias=False), nn.Linear(C, C)
+        self.dropout = nn.Dropout(o["dropout"])
+
+    def forward(self, x):  # (B, T, C)
+        B, T, C = x.shape
+        q, k, v = (part.reshape(B, T, self.n_head, -1).transpose(1, 2) for part in self.qkv(x).split(C, -1))
+        heads = attend(q, k, v, self.dropout)  # (B, n_head, T, H)
+        return self.dropout(self.proj(heads.transpose(1, 2).reshape(B, T, C)))  # (B, T, C)
+
+
+class FeedForward(nn.Module):
+    def __init__(self, o):
+        super().__init__()
+        self.up, self.down = nn.Linear(o["n_embd"], 4 * o["n_embd"]), nn.Linear(4 * o["n_embd"], o["n_embd"])
+        self.dropout = nn.Dropout(o["dropout"])
+
+    def forward(self, x):  # (B, T, C)
+        return self.dropout(self.down(torch.relu(self.up(x))))  # (B, T, C)
+
+
+class Block(nn.Module):
+    def __init__(self, o, attention, residual, norm):
+        super().__init__()
+        self.attention, self.feed_forward, self.residual = attention, FeedForward(o), residual
+        self.norm1, self.norm2 = ((nn.LayerNorm if norm else nn.Identity)(o["n_embd"]) for _ in range(2))
+
+    def forward(self, x):  # (B, T, C)
+        x = self.residual * x + self.attention(self.norm1(x))
+        return self.residual * x + self.feed_forward(self.norm2(x))
+
+
+class Bigram(nn.Module):
+    def __init__(self, vocab_size):
+        super().__init__()
+        self.table = nn.Embedding(vocab_size, vocab_size)
+
+    def forward(self, ids):  # (B, T)
+        return self.table(ids)  # (B, T, V)
+
+
+class Model(nn.Module):
+    def __init__(self, stage, o, vocab_size):
+        super().__init__()
+        self.token, self.position = nn.Embedding(vocab_size, o["n_embd"]), nn.Embedding(o["block_size"], o["n_embd"])
+        self.to_logits = nn.Linear(o["n_embd"], vocab_size)
+        if stage == 3:
+            self.head = Head(o["n_embd"], o["n_embd"])
+        if stage in (4, 5):
+            self.attention = MultiHead(o, proj=False)
+        if stage == 5:
+            self.feed_forward = FeedForward(o)
+        if stage >= 6:
+            attention = lambda: AllHeadsAtOnce(o) if stage == 9 else MultiHead(o, proj=stage >= 7)
+            blocks = (Block(o, attention(), residual=stage >= 7, norm=stage >= 8) for _ in range(o["n_layer"]))
+            self.blocks = nn.Sequential(*blocks)
+        if stage >= 8:
+            self.norm = nn.LayerNorm(o["n_embd"])
+
+    def forward(self, ids):  # (B, T)
+        x = self.token(ids) + self.position(torch.arange(ids.size(1)))  # (B, T, C)
+        for part in ("head", "attention", "feed_forward", "blocks", "norm"):
+            if hasattr(self, part):
+                x = getattr(self, part)(x)  # (B, T, C)
+        return self.to_logits(x)  # (B, T, V)
+
+
+def make_model(metadata):
+    """A new model for the metadata of a checkpoint."""
+    stage, vocab_size = int(metadata["stage"][:2]), len(metadata["vocabulary"])
+    return Bigram(vocab_size) if stage == 1 else Model(stage, json.loads(metadata["options"]), vocab_size)

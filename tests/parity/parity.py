@@ -1,0 +1,194 @@
+#!/usr/bin/python3
+"""Compares stages 01 to 09 with PyTorch: same weights, same batches, so logits, loss, gradients and the losses of
+training must agree; and a checkpoint of a real run must give the same logits in PyTorch. `make parity` runs it."""
+import json
+import math
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read when PyTorch is loaded
+sys.dont_write_bytecode = True
+
+import torch
+
+import safetensors
+from compute import compute
+from models import make_model
+
+ROOT = pathlib.Path(os.path.abspath(__file__)).parents[2]
+BUILD = ROOT / os.environ.get("BUILD", "build")
+FIXTURES = ROOT / "tests/parity/fixtures"
+STAGES = sorted(source.stem for source in (ROOT / "stages").glob("0[1-9]_*.cpp"))
+
+# Sizes that no vector register divides; head_size 10 is not n_embd 30.
+SIZES = {"batch-size": 5, "block-size": 19, "n-embd": 30, "n-head": 3, "n-layer": 2}
+SINCE = {"n-embd": "02", "n-head": "04", "n-layer": "06"}  # the first stage that has the option
+STEPS = 300
+
+# Float has 7 digits; a sum of some hundred products, through two blocks and back, keeps more than 5 of them.
+LARGEST_ERROR = 1e-4
+# While training, a rounding error grows, and jumps where a ReLU falls on the other side of 0. In double it starts so
+# small that all losses must agree. In float the first ones must, and the last ones stay as near to PyTorch's as two
+# runs in float can be: the table's last column shows how far PyTorch in float strays from PyTorch in double.
+LARGEST_IN_DOUBLE, LARGEST_AT_FIRST, LARGEST_AT_THE_END = 1e-9, 1e-4, 0.1
+
+results = []
+
+
+def check(good, *what):
+    results.append(bool(good))
+    if not good:
+        print("FAILED:", *what)
+
+
+def error(ours, theirs):
+    """The largest difference, relative to the largest number."""
+    ours, theirs = ours.double(), theirs.double()
+    if ours.shape != theirs.shape:
+        return math.inf
+    difference = (ours - theirs).abs().max().item() / max(theirs.abs().max().item(), 1e-30)
+    return difference if difference == difference else math.inf  # NaN is no agreement
+
+
+def run(*words):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"FAILED: {' '.join(map(str, words))}\n{done.stderr}")
+
+
+def ask(checkpoint, options, batches, build=BUILD):
+    """What our code makes of a checkpoint, options and batches."""
+    question, answer = checkpoint.with_name("question.json"), checkpoint.with_name("answer.safetensors")
+    question.write_text(json.dumps({"options": options, "batches": batches}))
+    run(build / "parity_dump", checkpoint, question, answer)
+    tensors, metadata = safetensors.load(answer)
+    return tensors, json.loads(metadata["losses"])
+
+
+def twin(checkpoint):
+    tensors, metadata = safetensors.load(checkpoint)
+    model = make_model(metadata)
+    model.load_state_dict(tensors)  # strict: no name may be missing or left over
+    return model, metadata
+
+
+def in_double(checkpoint):
+    """The same checkpoint for the double build of our code."""
+    tensors, metadata = safetensors.load(checkpoint)
+    path = checkpoint.with_name("double.safetensors")
+    safetensors.save(path, {name: tensor.double() for name, tensor in tensors.items()}, metadata)
+    return path
+
+
+def write_text(file):
+    """A little language of 23 characters, some of them more than a byte long."""
+    rng = random.Random(1)
+    words = ["".join(rng.choices("abcdefghijklmnopqéß中", k=rng.randint(2, 6))) for _ in range(40)]
+    sentence = lambda: " ".join(rng.choices(words, weights=range(1, 41), k=rng.randint(3, 8))) + ".\n"
+    file.write_text("".join(sentence() for _ in range(300)), encoding="utf-8")
+    return file.read_text(encoding="utf-8")
+
+
+def random_batches(text, vocabulary, count):
+    rng, ids = random.Random(2), [vocabulary.index(c) for c in text]
+    T = SIZES["block-size"]
+    for _ in range(count):
+        starts = [rng.randrange(len(ids) - T) for _ in range(SIZES["batch-size"])]
+        yield [[ids[i : i + T] for i in starts], [ids[i + 1 : i + T + 1] for i in starts]]
+
+
+def compare_models(directory):
+    text = write_text(directory / "text")
+    print(f"""
+The same weights and the same batch: largest relative error against PyTorch in double
+
+{'':15} {'logits':>8} {'loss':>8} {'gradients':>9}   worst gradient""")
+    trained = []
+    for stage in STAGES:
+        sizes = [f"--{name}={size}" for name, size in SIZES.items() if stage >= SINCE.get(name, "")]
+        sizes += ["--dropout=0", "--warmup=20"] if stage >= "09" else []
+        run(BUILD / stage, "train", "--data", directory / "text", "--steps", 0, "--eval-batches", 1, "--tokens", 0,
+            "--threads", 2, "--out", directory / stage, *sizes)
+        checkpoint = directory / stage / "model.safetensors"
+        model, metadata = twin(checkpoint)
+        options = {**json.loads(metadata["options"]), "steps": STEPS}
+        batches = list(random_batches(text, metadata["vocabulary"], STEPS))
+        theirs, losses, clipped = compute(model.double(), options, batches)
+        ours, float_losses = ask(checkpoint, options, batches)
+        _, double_losses = ask(in_double(checkpoint), options, batches, BUILD / "double")
+        _, their_float_losses, _ = compute(twin(checkpoint)[0], options, batches)
+        trained.append((stage, losses, double_losses, float_losses, their_float_losses))
+
+        errors = {name: error(ours[name], theirs[name]) if name in ours else math.inf for name in theirs}
+        worst = max((name for name in errors if name.startswith("gradient.")), key=errors.get)
+        print(f"{stage:15} {errors['logits']:8.1e} {errors['loss']:8.1e} {errors[worst]:9.1e}   {worst[9:]}")
+        for name in errors:
+            check(errors[name] <= LARGEST_ERROR, stage, name, f"off by {errors[name]:.1e} of its largest number")
+        check(set(ours) == set(theirs), stage, "has other parameters:", sorted(set(ours) ^ set(theirs)))
+        check(clipped or not options["clip"], stage, "no gradient was long enough to be clipped")
+    compare_losses(trained)
+
+
+def compare_losses(trained):
+    print(f"""
+{STEPS} steps of training on the same batches: difference of the losses from PyTorch's in double
+
+{'':15} {'loss, first and last 50':>25} {'double':>9} {'float':>20} {'PyTorch float':>14}
+{'':41} {'all steps':>9} {'first 10':>10} {'last 50':>9} {'last 50':>14}""")
+    for stage, theirs, *others in trained:
+        double, ours, their_float = ([abs(a - b) for a, b in zip(losses, theirs)] for losses in others)
+        most, first, last, noise = max(double), max(ours[:10]), sum(ours[-50:]) / 50, sum(their_float[-50:]) / 50
+        print(f"{stage:15} {sum(theirs[:50]) / 50:12.4f} {sum(theirs[-50:]) / 50:12.4f} {most:9.1e}"
+              f" {first:10.1e} {last:9.1e} {noise:14.1e}")
+        check(most <= LARGEST_IN_DOUBLE, stage, f"losses in double differ by up to {most:.1e}")
+        check(first <= LARGEST_AT_FIRST, stage, f"losses of the first 10 steps differ by up to {first:.1e}")
+        check(last <= LARGEST_AT_THE_END, stage, f"losses of the last 50 steps differ by {last:.1e} on average")
+
+
+def compare_checkpoints(directory):
+    print(f"""
+Checkpoints of real runs of 20 steps on the tales, loaded into PyTorch in float: difference of the logits
+
+{'':15} {'parameters':>10} {'step':>5} {'largest logit':>14} {'difference':>11}""")
+    text = subprocess.run([BUILD / "corpus", "write", "tales"], capture_output=True, text=True, check=True).stdout
+    (directory / "tales").write_text(text)  # from a file: a run on the built-in text ends with many tales to judge
+    for stage in STAGES:
+        run(BUILD / stage, "train", "--data", directory / "tales", "--steps", 20, "--eval-interval", 20,
+            "--eval-batches", 2, "--tokens", 0, "--out", directory / "runs" / stage)
+        checkpoint = directory / "runs" / stage / "model.safetensors"
+        model, metadata = twin(checkpoint)
+        options = json.loads(metadata["options"])
+        ids = [metadata["vocabulary"].index(c) for c in text[: options["block_size"] + 1]]
+        ours, _ = ask(checkpoint, options, [[[ids[:-1]], [ids[1:]]]])
+        with torch.no_grad():
+            logits = model.eval()(torch.tensor([ids[:-1]]))
+        largest, difference = logits.abs().max().item(), (logits - ours["logits"]).abs().max().item()
+        count = sum(p.numel() for p in model.parameters())
+        print(f"{stage:15} {count:10} {metadata['step']:>5} {largest:14.2f} {difference:11.1e}")
+        check(difference <= LARGEST_ERROR, stage, f"logits of a checkpoint differ by {difference:.1e}")
+
+
+def compare_fixtures():
+    """The fixtures that the C++ tests read are what PyTorch says today."""
+    for stage in STAGES:
+        tensors, metadata = safetensors.load(FIXTURES / f"{stage}.safetensors")
+        model = make_model(metadata)
+        model.load_state_dict({name[7:]: t for name, t in tensors.items() if name.startswith("weight.")})
+        theirs, losses, _ = compute(model.double(), json.loads(metadata["options"]), json.loads(metadata["batches"]))
+        stored = torch.tensor(json.loads(metadata["losses"]))
+        worst = max([error(tensors[name], theirs[name]) for name in theirs] + [error(stored, torch.tensor(losses))])
+        check(worst <= 1e-6, stage, f"its fixture is stale (off by {worst:.1e}): run tests/parity/make_fixtures.py")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as name:
+        compare_models(pathlib.Path(name))
+        compare_checkpoints(pathlib.Path(name))
+    compare_fixtures()
+    print(f"\n{sum(results)} passed, {len(results) - sum(results)} failed")
+    sys.exit(not all(results))
