@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -73,7 +74,7 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
         header[name] = {{"dtype", dtype}, {"shape", tensor.shape()}, {"data_offsets", {offset, end}}};
         offset = end;
     }
-    std::string text = header.dump();
+    std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);  // a file's name may be no UTF-8
     text.append(63 - (text.size() + 8 + 63) % 64, ' ');  // so that the numbers begin at a multiple of 64
     uint64_t length = text.size();
     std::string bytes(8, '\0');
@@ -160,6 +161,10 @@ SavedModel parse_model(std::string_view bytes, const std::string& file, const st
 }
 
 SavedModel load_model(const std::string& file, const std::string& stage) {
+    if (!std::filesystem::exists(file))
+        fail("there is no model in ", std::filesystem::path(file).parent_path().string(),
+             "; train one first with build/", stage, " (no ", file, ")");
+
     return parse_model(read_file(file), file, stage);
 }
 

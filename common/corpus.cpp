@@ -40,6 +40,7 @@ std::u32string decode_utf8(std::string_view bytes, const std::string& name) {
     std::u32string text;
     text.reserve(bytes.size());
     utf8::unchecked::utf8to32(bytes.begin(), bytes.end(), std::back_inserter(text));
+    if (text.starts_with(U'\uFEFF')) text.erase(0, 1);  // a byte order mark is not part of the text
     return text;
 }
 
@@ -105,7 +106,6 @@ std::string read_file(const std::string& path, size_t most) {
 
 Corpus make_corpus(const std::string& name, std::string_view bytes) {
     std::u32string text = decode_utf8(bytes, name);
-    if (text.starts_with(U'\uFEFF')) text.erase(0, 1);  // a byte order mark is not part of the text
     if (text.empty()) fail(name, " is empty; give a text of some thousand characters");
     Vocabulary vocabulary(text);
     if (vocabulary.size() < 2)

@@ -63,8 +63,10 @@ Tokens::Tokens(int batch, int time, std::vector<int> numbers)
       T(time),
       ids(std::move(numbers)) {
     if (B < 1 || T < 1 || ids.size() != size_t(B) * size_t(T))
-        fail("tokens of shape (", B, ",", T, ") cannot hold ", ids.size(), " numbers");
+        fail("tokens of shape ", to_string({B, T}), " cannot hold ", ids.size(), " numbers");
 }
+Tokens::Tokens(int batch, int time)
+    : Tokens(batch, time, std::vector<int>(batch > 0 && time > 0 ? size_t(batch) * size_t(time) : 0)) {}
 
 Mask future(int T) {
     Mask mask{T, T, std::vector<char>(size_t(T) * size_t(T))};
@@ -101,7 +103,10 @@ Tensor operator+(Tensor a, Tensor b) {
     });
 }
 
-Tensor operator-(Tensor a, Tensor b) { return std::move(a) + std::move(b) * -1.0; }
+Tensor operator-(Tensor a, Tensor b) {
+    broadcast_shape("-", a, b);
+    return std::move(a) + std::move(b) * -1.0;
+}
 
 // y = factor a: da = factor dy
 Tensor operator*(Tensor a, double factor) {
@@ -195,7 +200,9 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
         stats[r] =
             layer_norm_row(value(x).data() + r * n, value(gain).data(), value(bias).data(), y->data() + r * n, n);
     return make_result(y, {x, gain, bias}, [x, gain, bias, stats = std::move(stats), n](Array& dy) {
-        real *dgain = zeroed_grad_target(gain), *dbias = zeroed_grad_target(bias);
+        std::vector<real> unwanted(n);  // a place for the gradient of a gain or bias that wants none
+        real* dgain = gain.wants_grad() ? zeroed_grad_target(gain) : unwanted.data();
+        real* dbias = bias.wants_grad() ? zeroed_grad_target(bias) : unwanted.data();
         for (size_t r = 0; r < stats.size(); ++r)
             layer_norm_pullback_row(value(x).data() + r * n, stats[r], value(gain).data(), dy.data() + r * n,
                                     dy.data() + r * n, dgain, dbias, n);

@@ -12,8 +12,7 @@ struct Tokens {
     int B, T;
     std::vector<int> ids;  // row by row
     Tokens(int batch, int time, std::vector<int> numbers);
-    Tokens(int batch, int time)
-        : Tokens(batch, time, std::vector<int>(size_t(batch) * size_t(time))) {}
+    Tokens(int batch, int time);  // all 0
 };
 
 // Which of (rows, columns) pairs are hidden; see future().

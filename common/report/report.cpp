@@ -21,9 +21,16 @@ struct Curve {
 
 Curve read_run(const std::string& directory) {
     Curve curve{Json::parse(read_file(directory + "/run.json"), nullptr, false), {}};
-    if (curve.run.is_discarded()) fail(directory, "/run.json is not one a run wrote");
-    const Json& options = curve.run.at("options");
-    double characters = options.at("batch_size").get<double>() * options.at("block_size").get<double>();
+    double characters = 0;
+    try {  // all that is used below must be there
+        const Json &run = curve.run, &options = run.at("options");
+        characters = options.at("batch_size").get<double>() * options.at("block_size").get<double>();
+        run.at("stage").get<std::string>(), run.at("sample").get<std::string>(), run.at("parameters").get<long>();
+        run.at("tokens_per_second").get<double>(), run.at("best").at("val_loss").get<double>();
+        for (const char* line : {"uniform", "unigram", "bigram"}) run.at("baselines").at(line).get<double>();
+    } catch (const Json::exception&) {
+        fail(directory, "/run.json is not one a run wrote");
+    }
     std::ifstream metrics(directory + "/metrics.csv");
     std::string line;
     std::getline(metrics, line);

@@ -1,0 +1,148 @@
+// The programs as a user types them: through a shell, in a directory of their own that is gone afterwards.
+#pragma once
+#include <doctest/doctest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/real.h"
+
+namespace babygpt {
+
+inline const std::vector<std::string> all_stages{"00_counts",    "01_bigram",      "02_position", "03_head",
+                                                 "04_multihead", "05_feedforward", "06_block",    "07_residual",
+                                                 "08_layernorm", "09_gpt"};
+inline const std::vector<std::string> trained_stages(all_stages.begin() + 1, all_stages.end());
+
+struct Result {
+    int code;
+    std::string out, err;
+};
+
+class Shell {
+  public:
+    Shell() {
+        std::string name = (std::filesystem::temp_directory_path() / "babygpt-XXXXXX").string();
+        REQUIRE(mkdtemp(name.data()) != nullptr);
+        home = name;
+        std::filesystem::create_directory(home / "work");
+    }
+    ~Shell() { std::filesystem::remove_all(home); }
+    Shell(const Shell&) = delete;
+
+    // Runs a line of bash where the programs are found by their names, and standard input is empty.
+    Result operator()(const std::string& line) const {
+        put(home / "line", line);
+        std::string in = "cd '" + (home / "work").string() + "'; export PATH='" + programs().string() + "':$PATH; ";
+        std::string run = "exec timeout -k 5 60 bash ../line >../out 2>../err </dev/null";
+        int status = std::system((in + run).c_str());
+        return {WEXITSTATUS(status), get(home / "out"), get(home / "err")};
+    }
+
+    std::filesystem::path path(const std::string& name) const { return home / "work" / name; }
+    bool has(const std::string& name) const { return std::filesystem::exists(path(name)); }
+    std::string read(const std::string& name) const { return get(path(name)); }
+    void write(const std::string& name, const std::string& bytes) const { put(path(name), bytes); }
+
+    // Every file below the directory, and what is in it; directories end in a slash.
+    std::map<std::string, std::string> files(const std::string& below = "") const {
+        std::map<std::string, std::string> all;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(path(below))) {
+            std::string name = std::filesystem::relative(entry.path(), path(below)).string();
+            if (entry.is_directory())
+                all[name + "/"];
+            else
+                all[name] = get(entry.path());
+        }
+        return all;
+    }
+
+    static bool ready() { return std::filesystem::exists(programs() / "report"); }
+
+  private:
+    static std::filesystem::path programs() { return std::filesystem::absolute("build"); }
+    static std::string get(const std::filesystem::path& file) {
+        std::ifstream in(file, std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+    static void put(const std::filesystem::path& file, const std::string& bytes) {
+        std::ofstream(file, std::ios::binary) << bytes;
+    }
+
+    std::filesystem::path home;
+};
+
+// The programs are built in float only, and not by every target that builds the tests.
+inline auto with_programs() { return doctest::skip(sizeof(real) == 8 || !Shell::ready()); }
+
+inline bool says(const std::string& text, const std::string& words) { return text.find(words) != text.npos; }
+inline bool is_one_line(const std::string& text) { return !text.empty() && text.find('\n') == text.size() - 1; }
+
+// The command has to fail with one line on stderr that holds these words and leave every file as it was.
+inline Result refuses(const Shell& shell, const std::string& line, const std::string& words) {
+    INFO(line);
+    auto before = shell.files();
+    Result result = shell(line);
+    INFO("it said: ", result.err);
+    CHECK(result.code == 2);
+    CHECK(is_one_line(result.err));
+    CHECK(says(result.err, words));
+    CHECK(shell.files() == before);
+    return result;
+}
+
+// The command has to succeed, with nothing but remarks on stderr.
+inline std::string works(const Shell& shell, const std::string& line) {
+    INFO(line);
+    Result result = shell(line);
+    CHECK_MESSAGE(result.code == 0, result.err);
+    return result.out;
+}
+
+// A small text, and a stage's command line that trains on it for a moment.
+inline void write_small_text(const Shell& shell) { works(shell, "corpus write tales --bytes 4000 > text"); }
+inline std::string quick(const std::string& stage, int steps = 5) {
+    std::string line = stage + " --data text --tokens 20";
+    if (stage == "00_counts") return line;
+    return line + " --batch-size 4 --block-size 8 --eval-interval 2 --eval-batches 2 --steps " + std::to_string(steps);
+}
+
+// A checkpoint's tensors: their names, shapes and bytes, without the metadata.
+inline std::string tensors(const Shell& shell, const std::string& file) {
+    std::string bytes = shell.read(file);
+    REQUIRE_MESSAGE(bytes.size() > 8, file);
+    uint64_t length;
+    std::copy_n(bytes.data(), 8, reinterpret_cast<char*>(&length));
+    nlohmann::json header = nlohmann::json::parse(bytes.substr(8, length));
+    header.erase("__metadata__");
+    return header.dump() + bytes.substr(8 + length);
+}
+
+using Cells = std::vector<std::string>;
+
+// One column of metrics.csv after another: steps, losses, and what depends on the clock.
+inline std::vector<Cells> columns(const std::string& csv) {
+    std::vector<Cells> table;
+    std::istringstream lines(csv);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream cells(line);
+        std::string cell;
+        for (size_t i = 0; std::getline(cells, cell, ','); ++i) {
+            if (table.size() <= i) table.resize(i + 1);
+            table[i].push_back(cell);
+        }
+    }
+    return table;
+}
+
+}  // namespace babygpt
