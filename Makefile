@@ -94,7 +94,8 @@ test: $(SETUP) ## build and run all tests
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -DBABYGPT_DOUBLE
 sanitize: $(SETUP) ## the tests under the address, undefined-behaviour and thread sanitizers
 	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/asan EXTRA="$(SANITIZE)" build/asan/tests
-	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/tsan EXTRA="-fsanitize=thread -O1" build/tsan/tests
+	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/tsan EXTRA="-fsanitize=thread -O1" \
+	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
 	@ASAN_OPTIONS=detect_leaks=1 tests/run build/asan/tests
 	@TSAN_OPTIONS=halt_on_error=1 tests/run "build/tsan/tests --test-suite=threads"
 
@@ -123,7 +124,7 @@ $(BUILD)/checkpoint: $(BUILD)/obj/tests/fuzz/checkpoint_fuzz.o $(LIBRARY)
 .PHONY: bench
 bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QUICK=1 takes two minutes
 	@tests/install python3-torch
-	@$(MAKE) --no-print-directory -s -j$$(nproc) build/bench
+	@$(MAKE) --no-print-directory -s -j$$(nproc) build/bench build/09_gpt
 	@tests/bench/bench.py $(if $(QUICK),--quick)
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)

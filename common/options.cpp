@@ -65,7 +65,8 @@ void add_sampling(CLI::App& command, Options& o, const char* prompt) {
         ->check(in_range(0.0, 100.0));
     add("--top-k", o.top_k, "choose among the k likeliest characters; 0: all")->check(in_range(0, most));
     add("--top-p", o.top_p, "choose among the likeliest with this total probability")->check(in_range(1e-6, 1.0));
-    add("--seed", o.seed, "of all that is random")->check(in_range(uint64_t{0}, std::numeric_limits<uint64_t>::max()));
+    add("--seed", o.seed, "of all that is random: another seed, another text")
+        ->check(in_range(uint64_t{0}, std::numeric_limits<uint64_t>::max()));
 }
 
 void add_writing(CLI::App& command, Options& o) {
@@ -94,7 +95,7 @@ void add_training(CLI::App& command, Options& o, const Options& stage) {
     if (stage.n_embd)
         add(model, "--n-embd", o.n_embd, "numbers that stand for a character")->check(in_range(1, 1'000'000));
     if (stage.n_head) add(model, "--n-head", o.n_head, "attention heads")->check(in_range(1, 1'000'000));
-    if (stage.n_layer) add(model, "--n-layer", o.n_layer, "blocks on top of each other")->check(in_range(1, 10'000));
+    if (stage.n_layer) add(model, "--n-layer", o.n_layer, "blocks on top of each other")->check(in_range(1, 1000));
     if (stage.dropout > 0)
         add(model, "--dropout", o.dropout, "share zeroed while training")->check(in_range(0.0, 0.99));
     if (stage.steps) {

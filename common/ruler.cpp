@@ -33,10 +33,10 @@ Ruler measure(const Corpus& corpus) {
 }
 
 std::string Ruler::describe(double loss) const {
-    const char* place = loss < bigram    ? "below the bigram line"
-                        : loss < unigram ? "below the unigram line"
-                        : loss < uniform ? "below knowing nothing"
-                                         : "no better than knowing nothing";
+    const char* place = loss >= uniform   ? "no better than knowing nothing"
+                        : loss >= unigram ? "below knowing nothing"
+                        : loss >= bigram  ? "below the unigram line"
+                                          : "below the bigram line";
     char text[96];
     if (floor)
         std::snprintf(text, sizeof text, "%s, %.2f above the floor", place, loss - *floor);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
 
 #include "common/kernels.h"
@@ -186,7 +187,9 @@ Options resumed_options(int argc, char** argv, const Options& asked, const Optio
 
 std::optional<std::vector<int>> training_text(const SavedModel& saved) {
     try {
-        Corpus corpus = load_corpus(saved.options.data);
+        const std::string& data = saved.options.data;
+        if (std::filesystem::exists(data) && !std::filesystem::is_regular_file(data)) return {};  // a pipe would wait
+        Corpus corpus = load_corpus(data);
         if (corpus.hash == saved.corpus_hash) return corpus.train;
     } catch (const Error&) {  // it is not at hand: nothing to compare with
     }

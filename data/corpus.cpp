@@ -3,45 +3,29 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
-#include <stdexcept>
 #include <string>
 
+#include "common/trainer.h"
 #include "data/grammar.h"
 
 using namespace babygpt;
 
 namespace {
 
-struct Options {
+struct Wish {
     std::string grammar;
     int64_t seed = 1;
     int64_t bytes = 1'000'000;  // a few thousand tales: a small GPT can't learn them by heart in some minutes
     std::string file;
 };
 
-struct BadInput : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+const Grammar& grammar(const Wish& options) { return options.grammar == "tales" ? tales() : verses(); }
 
-const Grammar& grammar(const Options& options) { return options.grammar == "tales" ? tales() : verses(); }
-
-Generated generate(const Options& options) {
+Generated generate(const Wish& options) {
     return grammar(options).write(static_cast<uint64_t>(options.seed), static_cast<size_t>(options.bytes));
 }
 
-std::string read(const std::string& file) {
-    if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-    if (std::filesystem::is_directory(file)) throw BadInput(file + " is a directory: name a text file");
-    std::ifstream in(file, std::ios::binary);
-    if (!in) throw BadInput("can't read " + file);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void print_entropy(const Options& options) {
+void print_entropy(const Wish& options) {
     Generated text = generate(options);
     std::printf("%s, seed %lld: %zu characters\n", options.grammar.c_str(), static_cast<long long>(options.seed),
                 text.characters);
@@ -65,23 +49,22 @@ void print_score(const Score& score) {
     for (const Score::Slots& kind : score.kinds) print_line("  " + kind.kind, kind.right, kind.slots);
 }
 
-void run(const CLI::App& app, const Options& options) {
+void run(const CLI::App& app, const Wish& options) {
     if (app.got_subcommand("write")) {
         std::string text = generate(options).text;
         std::fwrite(text.data(), 1, text.size(), stdout);
     } else if (app.got_subcommand("entropy")) {
         print_entropy(options);
     } else {
-        print_score(grammar(options).judge(read(options.file)));
+        print_score(grammar(options).judge(read_file(options.file)));
     }
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw std::runtime_error("can't write the output");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error to report, not a silent death
-    Options options;
+    Wish options;
     CLI::App app{"The built-in corpus: little English tales, or Chinese verses."};
     app.require_subcommand(1);
     CLI::App* write = app.add_subcommand("write", "write the text to standard output");
@@ -101,20 +84,14 @@ int main(int argc, char** argv) {
     }
     judge->add_option("file", options.file, "the text to judge; - is standard input")->required();
 
-    try {
-        app.parse(argc, argv);
+    return guarded("corpus", [&] {
+        try {
+            app.parse(argc, argv);
+        } catch (const CLI::CallForHelp& help) {
+            std::exit(app.exit(help));
+        } catch (const CLI::ParseError& error) {
+            fail(error.what(), " (there is write, entropy and judge; see --help)");
+        }
         run(app, options);
-        return 0;
-    } catch (const CLI::CallForHelp& help) {
-        return app.exit(help);
-    } catch (const CLI::ParseError& error) {
-        std::cerr << "corpus: " << error.what() << " (see --help)\n";
-        return 2;
-    } catch (const BadInput& error) {
-        std::cerr << "corpus: " << error.what() << "\n";
-        return 2;
-    } catch (const std::exception& error) {
-        std::cerr << "corpus: " << error.what() << "\n";
-        return 1;
-    }
+    });
 }

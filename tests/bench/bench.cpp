@@ -1,10 +1,11 @@
 // Our side of the benchmark: does what it is told on standard input, and answers with seconds. bench.py drives it.
 //   bench train KIND B T C heads layers V dropout threads     then "N": N training steps
-//   bench write B_ignored T C heads layers V                   then "N": N characters with the cache, from an empty one
+//   bench write T C heads layers V                             then "N": N characters with the cache, from an empty one
 //   bench peak SIZE threads    then "N": N products of SIZE x SIZE matrices, on each thread at once
 //   bench read MEGABYTES       then "N": N times reading that much memory
 #include <cblas.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -91,12 +92,12 @@ int main(int argc, char** argv) {
             });
         } else if (command == "write") {
             Options o{.stage = "bench",
-                      .block_size = number(2),
-                      .n_embd = number(3),
-                      .n_head = number(4),
-                      .n_layer = number(5)};
+                      .block_size = number(1),
+                      .n_embd = number(2),
+                      .n_head = number(3),
+                      .n_layer = number(4)};
             Rng rng(1);
-            cached::Model model(o, number(6), rng);
+            cached::Model model(o, number(5), rng);
             cached::CachedWriter writer(model, o);
             serve([&](int count) {
                 std::vector<int> context{0};
