@@ -247,6 +247,11 @@ TEST_SUITE("checkpoint") {
             check_damaged(file("{" + tensor("a", shape, 0, 2) + "}", 2), {"damaged", "a"});
     }
 
+    TEST_CASE("checkpoint: a shape whose size in bytes overflows to one that fits") {
+        check_damaged(file("{" + tensor("a", "[65536,65536,65536,65536]", 0, 0) + "}"), {"damaged", "65536"});
+        check_damaged(file("{" + tensor("a", "[1073741824,1073741824,16]", 0, 0) + "}"), {"damaged", "1073741824"});
+    }
+
     TEST_CASE("checkpoint: numbers of another type, or of none") {
         for (const char* type : {"\"F16\"", "\"BF16\"", "\"I64\"", "\"f32\"", "\"\"", "7", "null", "{}"})
             check_damaged(

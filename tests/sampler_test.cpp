@@ -121,6 +121,12 @@ TEST_SUITE("sampler") {
         check_frequencies(picks({3}, all(), 10), {1});
     }
 
+    TEST_CASE("pick: scores that are not numbers are an error, whatever the temperature") {
+        Rng rng(1, "test");
+        for (double temperature : {0.0, 1.0})
+            check_error([&] { pick(std::vector<real>{1, NAN, 3}, all(temperature), rng); }, {"not numbers"});
+    }
+
     TEST_CASE("next_logits: the context is cropped to the block, and never longer") {
         Adder model(10);
         NextLogits next = next_logits(model, 4);
