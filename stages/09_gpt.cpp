@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
                      .n_head = 4,
                      .n_layer = 3,
                      .dropout = 0.02,
-                     .steps = 2500,
+                     .steps = 3000,
                      .warmup = 100,
                      .decay = true,
                      .clip = 1};
