@@ -53,7 +53,8 @@ TEST_CASE_FIXTURE(Fixture, "cache: a prompt of any length first, then character 
 
 TEST_CASE_FIXTURE(Fixture, "cache: another text in the same writer starts anew") {
     NextLogits plain = next_logits(model, sizes.block_size), cached = stage10::CachedWriter(model, sizes);
-    for (int length : {3, 5, 6, 9, 20}) {  // shorter than what was read, as long, one longer, longer, longer than the block
+    for (int length :
+         {3, 5, 6, 9, 20}) {  // shorter than what was read, as long, one longer, longer, longer than the block
         CAPTURE(length);
         std::vector<int> first = text(5), second = text(length);
         cached(first);
