@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
                      .n_layer = 3,
                      .dropout = 0.02,
                      .steps = 3000,
+                     .learning_rate = 5e-3,
                      .warmup = 100,
                      .decay = true,
                      .clip = 1};
