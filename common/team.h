@@ -1,6 +1,6 @@
 // A team of threads that do the same job on different parts, again and again.
 #pragma once
-#include <barrier>
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <system_error>
@@ -11,23 +11,32 @@
 
 namespace babygpt {
 
+// Waits until the value is no longer `old`: a step is short, so it first looks again and again, letting others have
+// the core between, and sleeps only after some 50 us.
+template <class T>
+void wait_while(const std::atomic<T>& value, T old) {
+    for (int spin = 0; spin < 100; ++spin) {
+        if (value.load(std::memory_order_acquire) != old) return;
+        std::this_thread::yield();
+    }
+    value.wait(old, std::memory_order_acquire);
+}
+
 class Team {
   public:
     explicit Team(int size)
-        : start(size),
-          finish(size),
-          errors(size_t(size)) {
+        : errors(size_t(size)) {
         try {
             for (int worker = 1; worker < size; ++worker)
                 threads.emplace_back([this, worker] {
-                    for (;;) {
-                        start.arrive_and_wait();  // waits by spinning briefly, then sleeping
+                    for (unsigned done = 0;; ++done) {
+                        wait_while(jobs, done);
                         if (!job) return;
                         work(worker);
+                        if (--working == 0) working.notify_one();
                     }
                 });
         } catch (const std::system_error&) {
-            for (size_t missing = threads.size() + 1; missing < errors.size(); ++missing) start.arrive_and_drop();
             dismiss();
             fail("the system gives no more than ", threads.size() + 1, " threads; try a smaller --threads than ", size);
         }
@@ -41,8 +50,10 @@ class Team {
     // that.
     void run(std::function<void(int worker)> f) {
         job = std::move(f);
-        start.arrive_and_wait();
+        working = int(threads.size());
+        next_job();
         work(0);
+        for (int left; (left = working) != 0;) wait_while(working, left);
         std::exception_ptr first;
         for (std::exception_ptr& error : errors) {
             if (!first) first = error;
@@ -52,9 +63,14 @@ class Team {
     }
 
   private:
+    void next_job() {
+        ++jobs;
+        jobs.notify_all();
+    }
+
     void dismiss() {
         job = nullptr;
-        start.arrive_and_wait();
+        next_job();
         for (std::thread& thread : threads) thread.join();
     }
 
@@ -64,10 +80,10 @@ class Team {
         } catch (...) {
             errors[size_t(worker)] = std::current_exception();
         }
-        finish.arrive_and_wait();
     }
 
-    std::barrier<> start, finish;
+    std::atomic<unsigned> jobs = 0;  // how many were given out
+    std::atomic<int> working = 0;    // threads that have not finished the last one
     std::function<void(int)> job;
     std::vector<std::exception_ptr> errors;
     std::vector<std::thread> threads;
