@@ -1,12 +1,13 @@
 // Compares runs: a table on the terminal, and a picture of their loss curves over the ruler.
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/corpus.h"
 #include "common/files.h"
+#include "common/report/svg.h"
 #include "common/trainer.h"
 
 using namespace babygpt;
@@ -15,12 +16,15 @@ using Json = nlohmann::json;
 namespace {
 
 struct Curve {
+    std::string name;
     Json run;
     std::vector<std::pair<double, double>> points;  // characters seen, validation loss
 };
 
 Curve read_run(const std::string& directory) {
-    Curve curve{Json::parse(read_file(directory + "/run.json"), nullptr, false), {}};
+    Curve curve{std::filesystem::path(directory + "/").parent_path().filename(),
+                Json::parse(read_file(directory + "/run.json"), nullptr, false),
+                {}};
     double characters = 0;
     try {  // all that is used below must be there
         const Json &run = curve.run, &options = run.at("options");
@@ -40,13 +44,6 @@ Curve read_run(const std::string& directory) {
             curve.points.push_back({step * characters, val});
     }
     return curve;
-}
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-    char text[512];
-    std::snprintf(text, sizeof text, pattern, values...);
-    return text;
 }
 
 std::string percent(const Json& judged, const char* part, const char* whole) {
@@ -75,75 +72,37 @@ void print_table(const std::vector<Curve>& curves) {
     }
 }
 
-// No background, and colours of middle brightness: it reads on white and on black.
-std::string draw(const std::vector<Curve>& curves) {
-    const double width = 900, height = 520, left = 60, right = 740, top = 20, bottom = 470;
-    const char* colours[] = {"#e6550d", "#3182bd", "#31a354", "#a46bd6", "#d6616b",
-                             "#1ba8a8", "#b8860b", "#7f7f7f", "#e377c2", "#2f6fdf"};
-    double least = 1e300, most = 1, highest = 0;
-    for (const Curve& curve : curves)
-        for (auto [x, y] : curve.points) {
-            if (x > 0) least = std::min(least, x), most = std::max(most, x);
-            highest = std::max(highest, y);
-        }
+Chart chart(const std::vector<Curve>& curves) {
+    Chart chart{.title = "Validation loss against the characters seen",
+                .x_label = "characters seen",
+                .y_label = "validation loss, nats per character",
+                .log_x = true};
     const Json& lines = curves.at(0).run.at("baselines");
-    highest = std::min(highest, lines.at("uniform").get<double>() * 1.1);
-    if (least > most) least = 1;
-    auto px = [&](double x) {
-        return left + (right - left) * std::log(std::max(x, least) / least) / std::max(1e-9, std::log(most / least));
-    };
-    auto py = [&](double y) { return bottom - (bottom - top) * std::min(y, highest) / highest; };
-
-    std::string svg = format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" font-family=\"sans-serif\" font-size=\"13\" "
-        "fill=\"#888\">\n"
-        "<title>Validation loss of every stage against the characters it has seen</title>\n",
-        width, height);
-    svg += format("<path d=\"M%g %gV%gH%g\" fill=\"none\" stroke=\"#888\"/>\n", left, top, bottom, right);
-    for (int y = 0; y <= highest; ++y)
-        svg += format("<text x=\"%g\" y=\"%.1f\" text-anchor=\"end\">%d</text>\n", left - 8, py(y) + 4, y);
-    for (double x = std::pow(10, std::ceil(std::log10(least))); x <= most; x *= 10)
-        svg += format("<text x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">%s</text>\n", px(x), bottom + 20,
-                      x >= 1e6 ? format("%gM", x / 1e6).c_str() : format("%gk", x / 1e3).c_str());
-    svg += format("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">characters seen</text>\n", (left + right) / 2,
-                  height - 8);
-    svg += format(
-        "<text transform=\"translate(16 %g) rotate(-90)\" text-anchor=\"middle\">validation loss, nats per "
-        "character</text>\n",
-        (top + bottom) / 2);
-    for (auto [key, label] :
-         {std::pair{"uniform", "knowing nothing"}, {"unigram", "unigram"}, {"bigram", "bigram"}, {"floor", "floor"}}) {
-        if (!lines.contains(key)) continue;
-        double y = lines[key];
-        svg += format(
-            "<path d=\"M%g %.1fH%g\" stroke=\"#888\" stroke-dasharray=\"4 4\"/><text x=\"%g\" y=\"%.1f\">%s "
-            "%.2f</text>\n",
-            left, py(y), right, left + 6, py(y) - 4, label, y);
-    }
-    double label_y = top + 10;
-    for (size_t i = 0; i < curves.size(); ++i) {
-        if (curves[i].points.size() < 2) continue;
-        const char* colour = colours[i % std::size(colours)];
-        std::string path;
-        for (auto [x, y] : curves[i].points) path += format("%s%.1f %.1f", path.empty() ? "M" : "L", px(x), py(y));
-        svg += "<path d=\"" + path + format("\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", colour);
-        svg += format("<path d=\"M%g %gh20\" stroke=\"%s\" stroke-width=\"3\"/><text x=\"%g\" y=\"%g\">%s</text>\n",
-                      right + 14, label_y, colour, right + 40, label_y + 4,
-                      curves[i].run.at("stage").get<std::string>().c_str());
-        label_y += 22;
-    }
-    return svg + "</svg>\n";
+    chart.highest = lines.at("uniform").get<double>() * 1.1;
+    for (auto [key, name] :
+         {std::pair{"uniform", "knowing nothing"}, {"unigram", "unigram"}, {"bigram", "bigram"}, {"floor", "floor"}})
+        if (lines.contains(key)) chart.lines.push_back({name, lines[key]});
+    for (const Curve& curve : curves) chart.series.push_back({curve.name, curve.points});
+    return chart;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     return guarded("report", [&] {
-        if (argc < 2) fail("name the run directories to compare, for example runs/03_head runs/04_multihead");
+        std::vector<std::string> directories(argv + 1, argv + argc);
+        bool picture_only = !directories.empty() && directories[0] == "--picture";  // to standard output
+        if (picture_only) directories.erase(directories.begin());
+        if (directories.empty())
+            fail("name the run directories to compare, for example runs/03_head runs/04_multihead");
         std::vector<Curve> curves;
-        for (int i = 1; i < argc; ++i) curves.push_back(read_run(argv[i]));
+        for (const std::string& directory : directories) curves.push_back(read_run(directory));
+        if (picture_only) {
+            std::fputs(draw(chart(curves)).c_str(), stdout);
+            return;
+        }
         print_table(curves);
-        write_whole("runs/losses.svg", draw(curves));
+        write_whole("runs/losses.svg", draw(chart(curves)));
         std::printf("\nloss curves: runs/losses.svg\n");
     });
 }
