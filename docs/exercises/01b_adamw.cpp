@@ -1,0 +1,24 @@
+// Task 01b: one step of AdamW.
+//
+// w (n) are parameters, g (n) their gradients. m (n) and v (n) are running means of g and of its square; they start at
+// 0 and are kept from step to step. t counts the steps from 1. Everything happens number by number:
+//   m = beta1 m + (1 - beta1) g
+//   v = beta2 v + (1 - beta2) g g
+//   w = w - rate * decay * w                                            shrink a little, whatever the gradient
+//   w = w - rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
+// The divisions by 1 - beta^t make up for the start at 0: after one step m is only a tenth of g.
+//
+// Check it: make exercise N=01b
+// Hint: std::pow(beta1, t). Update m and v first, then use the new ones.
+#include <cmath>
+#include <span>
+
+#include "common/real.h"
+using namespace babygpt;
+
+void adamw_step(std::span<real> w, std::span<const real> g, std::span<real> m, std::span<real> v, int t, double rate,
+                double decay) {
+    const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+    // your code here
+    (void)beta1, (void)beta2, (void)epsilon;  // take this line out
+}

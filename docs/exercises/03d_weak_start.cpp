@@ -1,0 +1,32 @@
+// Bug hunt 03d: a head that hardly speaks at the start.
+//
+// One head of attention. A place's weights say how much it takes from each place it sees; they must sum to 1.
+//
+// The symptom: the first places of every block give very small numbers, and the later ones larger. The loss is worse
+// than stage 03's, most of all at the first places. No result changes much when a later place changes, but every one
+// changes a little.
+//
+// Check it: make exercise N=03d
+#include <cmath>
+
+#include "common/nn.h"
+using namespace babygpt;
+
+struct Head : Module {
+    Linear key, query, value;
+
+    Head(int n_embd, int head_size, Rng& rng)
+        : key(n_embd, head_size, rng, no_bias),
+          query(n_embd, head_size, rng, no_bias),
+          value(n_embd, head_size, rng, no_bias) {
+        add("key", key), add("query", query), add("value", value);
+    }
+
+    Tensor operator()(const Tensor& x) const {                            // (B, T, C)
+        Tensor k = key(x), q = query(x), v = value(x);                    // (B, T, H)
+        Tensor scores = matmul(q, transpose(k)) / std::sqrt(k.size(-1));  // (B, T, T)
+        Tensor weights = softmax(scores);                                 // (B, T, T)
+        weights = masked_fill(weights, future(x.size(1)), 0);             // nobody looks ahead
+        return matmul(weights, v);                                        // (B, T, H)
+    }
+};

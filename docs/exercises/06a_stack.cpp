@@ -1,0 +1,33 @@
+// Task 06a: blocks on top of each other.
+//
+// Block is stage 06's: it takes x (B, T, C) to (B, T, C). The model has n_layer of them, each with weights of its own:
+//   x = token(ids) + position(0 .. T - 1)              (B, T, C)
+//   x = blocks[0](x), then x = blocks[1](x), ...       (B, T, C): each block works on what the one below made
+//   logits = to_logits(x)                              (B, T, V)
+// The constructor makes the blocks and registers them as "blocks.0", "blocks.1", ...
+//
+// Check it: make exercise N=06a
+// Hint: blocks.emplace_back(o, rng) makes a block in place and returns it, ready for add(str("blocks.", i), ...).
+#include "docs/exercises/parts.h"
+using namespace babygpt;
+using parts::Block;
+
+struct Model : LanguageModel {
+    Embedding token, position;
+    std::vector<Block> blocks;
+    Linear to_logits;
+
+    Model(const Options& o, int vocab_size, Rng& rng)
+        : token(vocab_size, o.n_embd, rng),
+          position(o.block_size, o.n_embd, rng),
+          to_logits(o.n_embd, vocab_size, rng) {
+        add("token", token), add("position", position), add("to_logits", to_logits);
+        // your code here
+    }
+
+    Tensor operator()(const Tokens& ids) const override {    // (B, T)
+        Tensor x = token(ids) + position(positions(ids.T));  // (B, T, C)
+        // your code here
+        return to_logits(x);  // (B, T, V)
+    }
+};

@@ -1,0 +1,34 @@
+// Task 02b: a vector for the character plus a vector for its place, and the gradient of the places.
+//
+// ids.ids holds the characters of B rows of T places, row by row: number b * T + t. token (V, C) has a row for each
+// character, position (block_size, C) a row for each place; T may be less than block_size.
+//   x[b, t, c] = token[ids[b, t], c] + position[t, c]     (B, T, C)
+//   dposition[t, c] = sum over b of dx[b, t, c]           (block_size, C); places from T on were not used: 0
+// Every row of the batch uses the same positions, so each of the B rows sends its share.
+//
+// Check it: make exercise N=02b
+// Hint: x[b, t, c] is number (b * T + t) * C + c of x.values().
+#include "common/ops.h"
+using namespace babygpt;
+
+Tensor embed(const Tokens& ids, const Tensor& token, const Tensor& position) {
+    int B = ids.B, T = ids.T, C = token.size(-1);
+    Tensor x = Tensor::zeros({B, T, C});
+    for (int b = 0; b < B; ++b)
+        for (int t = 0; t < T; ++t) {
+            size_t place = size_t(b * T + t), character = size_t(ids.ids[place]);
+            for (size_t c = 0; c < size_t(C); ++c)  // b decides the character, t alone the position
+                x.values()[place * size_t(C) + c] =
+                    token.values()[character * size_t(C) + c] + position.values()[size_t(t * C) + c];
+        }
+    return x;
+}
+
+Tensor position_gradient(const Tensor& dx, int block_size) {
+    int B = dx.size(0), T = dx.size(1), C = dx.size(2);
+    Tensor dposition = Tensor::zeros({block_size, C});
+    // Forward repeats position over the batch; so back the batch is summed. A sum, not a mean: B shares are B shares.
+    for (int b = 0; b < B; ++b)
+        for (int i = 0; i < T * C; ++i) dposition.values()[size_t(i)] += dx.values()[size_t(b * T * C + i)];
+    return dposition;
+}

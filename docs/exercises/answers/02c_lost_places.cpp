@@ -1,0 +1,39 @@
+// Bug hunt 02c: a model that does not know where it is.
+//
+// The model of stage 02: a vector for the character plus a vector for its place, and a linear layer to the scores.
+//
+// The symptom: one row at a time, a character gets the same scores at every place, as if there were
+// no positions at all. In a batch the same sentence gets other scores in the second row than in the first. Nothing
+// fails while the batch has at most block_size rows; with more, the core complains of a row that does not exist.
+//
+// Check it: make exercise N=02c
+#include "common/nn.h"
+#include "common/options.h"
+using namespace babygpt;
+
+struct Model : LanguageModel {
+    Embedding token, position;
+    Linear to_logits;
+
+    Model(const Options& o, int vocab_size, Rng& rng)
+        : token(vocab_size, o.n_embd, rng),
+          position(o.block_size, o.n_embd, rng),
+          to_logits(o.n_embd, vocab_size, rng) {
+        add("token", token), add("position", position), add("to_logits", to_logits);
+    }
+
+    // At which place each character stands: every row of the batch starts at place 0.
+    static Tokens places(const Tokens& ids) {
+        Tokens result(ids.B, ids.T);
+        for (int i = 0; i < ids.B * ids.T; ++i) {
+            // i = b * T + t, so the place t is the rest, i % T. i / T is b: it gave each row of the batch one place.
+            result.ids[size_t(i)] = i % ids.T;
+        }
+        return result;
+    }
+
+    Tensor operator()(const Tokens& ids) const override {  // (B, T)
+        Tensor x = token(ids) + position(places(ids));     // (B, T, C)
+        return to_logits(x);                               // (B, T, V)
+    }
+};
