@@ -6,7 +6,7 @@ BUILD ?= build
 STAGES := $(basename $(notdir $(wildcard stages/*.cpp)))
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
-            libutfcpp-dev libedit-dev doctest-dev clang-format
+            libutfcpp-dev libedit-dev doctest-dev clang-format patch python3
 
 # For the machine it is built on; PORTABLE=1 makes programs that run on any machine of this kind, and slower.
 MACHINE := $(if $(PORTABLE),,-march=native -mprefer-vector-width=512)
@@ -34,7 +34,7 @@ $(SETUP): Makefile
 
 # --- building ---------------------------------------------------------------------------------------------------------
 .PHONY: all $(STAGES)
-all: $(addprefix $(BUILD)/,$(STAGES) corpus report) ## build every program
+all: $(addprefix $(BUILD)/,$(STAGES) corpus report) ## build every stage
 $(STAGES): %: $(BUILD)/%
 
 $(BUILD)/obj/%.o: %.cpp | $(SETUP)
@@ -49,7 +49,7 @@ $(addprefix $(BUILD)/,$(STAGES)): $(BUILD)/%: $(BUILD)/obj/stages/%.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 $(BUILD)/corpus: $(BUILD)/obj/data/corpus.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
-$(BUILD)/report: $(BUILD)/obj/common/report/report.o $(LIBRARY)
+$(BUILD)/report $(BUILD)/draw: $(BUILD)/%: $(BUILD)/obj/common/report/%.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
 # Learners rebuild a stage again and again: -O1 halves the wait and costs no speed, as the work is done in common/.
@@ -59,6 +59,7 @@ $(BUILD)/obj/stages/%.o: CXXFLAGS += -O1 -g0
 .PHONY: run
 ifdef STAGE
 run: $(SETUP) ## train every stage on the built-in tales and compare them; run STAGE=03_head ARGS="--steps 500" for one
+	@$(if $(filter $(STAGE),$(STAGES)),,echo "there is no stage $(STAGE); there are: $(STAGES)" >&2; exit 2)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(STAGE)
 	@$(BUILD)/$(STAGE) $(ARGS)
 else
@@ -73,6 +74,7 @@ run: $(SETUP)
 endif
 
 diff-%:
+	@ls stages/$*_*.cpp >/dev/null 2>&1 && [ $* != 00 ] || { echo "make diff-NN shows what stage NN adds to the one before it; NN is 01 to $(lastword $(sort $(foreach s,$(STAGES),$(firstword $(subst _, ,$s)))))" >&2; exit 2; }
 	@old=$$(printf 'stages/%02d_*.cpp' $$((1$* - 101))); diff -u --color=auto $$old stages/$*_*.cpp || true
 
 # --- testing ----------------------------------------------------------------------------------------------------------
@@ -88,6 +90,7 @@ DOUBLE = BUILD=build/double EXTRA=-DBABYGPT_DOUBLE
 test: $(SETUP) ## build and run all tests
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all build/tests
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(DOUBLE) build/double/tests
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(BUILD)/draw
 	@tests/run build/double/tests build/tests
 
 .PHONY: sanitize
@@ -128,6 +131,67 @@ bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QU
 	@tests/bench/bench.py $(if $(QUICK),--quick)
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+
+# --- lessons ----------------------------------------------------------------------------------------------------------
+LESSON_PROGRAMS := $(patsubst docs/lessons/programs/%.cpp,$(BUILD)/lessons/%,$(wildcard docs/lessons/programs/*.cpp))
+EXPERIMENTS := $(patsubst docs/lessons/experiments/%.diff,$(BUILD)/experiments/%,$(wildcard docs/lessons/experiments/*.diff))
+LESSONS := docs/lessons/lessons.py
+
+$(LESSON_PROGRAMS): $(BUILD)/lessons/%: $(BUILD)/obj/docs/lessons/programs/%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+$(BUILD)/experiments/%: $(BUILD)/obj/experiments/%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+$(BUILD)/obj/experiments/%.o: CXXFLAGS += -O1 -g0
+$(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) -c $< -o $@
+# The first line of an experiment's diff names the stage it changes.
+.PRECIOUS: $(BUILD)/experiments/%.cpp
+$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) | $(SETUP)
+	@mkdir -p $(@D)
+	@patch --quiet --fuzz=0 -o $@ "$$(sed -n '1s/^--- //p' $<)" $<
+
+.PHONY: experiment lessons lesson-programs lessons-record lessons-repeat
+experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: experiment NAME=no_mask ARGS="--steps 500"
+	@$(if $(filter $(BUILD)/experiments/$(NAME),$(EXPERIMENTS)),,echo "make experiment NAME=..., one of: $(notdir $(EXPERIMENTS))" >&2; exit 2)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(BUILD)/experiments/$(NAME)
+	@$(BUILD)/experiments/$(NAME) $$(echo $$(head -n 1 docs/lessons/experiments/$(NAME).diff) '$(ARGS)' | \
+	    grep -qE 'sample|10_kvcache' || echo --out runs/$(NAME)) $(ARGS)
+lesson-programs: $(SETUP) ## the small programs of the lessons, into build/lessons/
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(LESSON_PROGRAMS)
+lessons: $(SETUP) ## fill the lessons' quotes, numbers and pictures anew from code and recorded runs
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(BUILD)/draw
+	@$(LESSONS) update && $(LESSONS) check
+lessons-record lessons-repeat: $(SETUP)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(LESSON_PROGRAMS) $(EXPERIMENTS)
+	@$(LESSONS) $(@:lessons-%=%) $(RUNS)
+lessons-repeat: ## do every run of the lessons again and compare with what is recorded: about half an hour
+
+# --- exercises --------------------------------------------------------------------------------------------------------
+# A check includes the learner's file. What all of them include is compiled ahead, so that a try takes a second or two.
+EXERCISE_HEADER := $(BUILD)/obj/docs/exercises/check.h
+EXERCISE_CXX := $(CXX) -std=c++20 -O1 -D_GLIBCXX_ASSERTIONS -Wall -Wextra -Wshadow -Wno-unused-parameter \
+                -Wno-sign-compare -fmax-errors=3 -I. -pthread
+EXERCISE_LIBS := $(BUILD)/obj/docs/exercises/check.o $(LIBRARY)
+EXERCISE_RUN = BUILD="$(BUILD)" EXERCISE_CXX="$(EXERCISE_CXX) -include $(EXERCISE_HEADER)" \
+               EXERCISE_LIBS="$(EXERCISE_LIBS) $(LDLIBS)" docs/exercises/run
+$(EXERCISE_HEADER).gch: docs/exercises/check.h | $(SETUP)
+	@mkdir -p $(@D)
+	$(EXERCISE_CXX) -w -MMD -MP -MF $@.d -MT $@ -x c++-header $< -o $@
+
+.PHONY: exercise exercises exercises-proof
+exercise: ## check what you wrote in docs/exercises: make exercise N=03a
+	@docs/exercises/run known "$(N)"
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
+	@$(EXERCISE_RUN) one "$(N)"
+exercises: ## the exercises, and which of them are right
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
+	@$(EXERCISE_RUN) all
+exercises-proof: ## every exercise fails as shipped, for its reason, and every answer is right
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
+	@$(EXERCISE_RUN) proof
 
 # --- keeping tidy -----------------------------------------------------------------------------------------------------
 SOURCES = $(shell git ls-files '*.cpp' '*.h')

@@ -50,6 +50,7 @@ void softmax_pullback_row(const real* y, const real* dy, real* dx, size_t n) {
     for (size_t i = 0; i < n; ++i) dx[i] = y[i] * (dy[i] - dot);
 }
 
+//> layer_norm
 RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real* y, size_t n) {
     Vec total(real(0)), squares(real(0));
     for_lanes(n, [&](size_t i, size_t count) { total += load(x + i, count); });
@@ -81,6 +82,7 @@ void layer_norm_pullback_row(const real* x, RowStats stats, const real* gain, co
         dx[i] = (dy[i] * gain[i] - mean_dh - h * mean_dh_h) * stats.inverse_deviation;
     }
 }
+//< layer_norm
 
 real cross_entropy_row(real* logits, int target, size_t n) {
     real highest = max_of(logits, n), wanted = logits[target], total = exp_row(logits, highest, logits, n);

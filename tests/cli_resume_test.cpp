@@ -133,7 +133,7 @@ TEST_SUITE("command line") {
         Shell shell;
         write_small_text(shell);
         std::string line = quick("05_feedforward", 1'000'000) + " --eval-interval 1 --save-interval 1";
-        for (int moment = 0; moment < 10; ++moment) {
+        for (int moment = 0; moment < 50; ++moment) {
             Result killed = signalled(shell, line, "run", "KILL", std::rand() % 150);
             INFO("moment ", moment, ": ", killed.err);
             CHECK(killed.code == 128 + 9);

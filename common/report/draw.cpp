@@ -1,6 +1,6 @@
 // Draws tables as pictures: reads them from standard input, writes SVG to standard output.
-//   draw chart TITLE X-LABEL Y-LABEL [log]   words: a line of names, then lines of x and a y for each name but the first
-//   draw heat TITLE                          tabs: "# name" begins a map, a line of column labels, then rows
+//   draw chart TITLE X-LABEL Y-LABEL [log]   words: a line of names, then lines of x and a y for each name but the
+//   first draw heat TITLE                          tabs: "# name" begins a map, a line of column labels, then rows
 #include <iostream>
 #include <sstream>
 

@@ -19,17 +19,21 @@ std::string format(const char* pattern, Values... values) {
 inline std::string escaped(const std::string& text) {
     std::string safe;
     for (char c : text) {
-        if (c == '&') safe += "&amp;";
-        else if (c == '<') safe += "&lt;";
-        else safe += c;
+        if (c == '&')
+            safe += "&amp;";
+        else if (c == '<')
+            safe += "&lt;";
+        else
+            safe += c;
     }
     return safe;
 }
 
 inline std::string picture(double width, double height, const std::string& title, const std::string& content) {
-    return format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" font-family=\"sans-serif\" "
-                  "font-size=\"13\" fill=\"#888\">\n<title>",
-                  width, height) +
+    return format(
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" font-family=\"sans-serif\" "
+               "font-size=\"13\" fill=\"#888\">\n<title>",
+               width, height) +
            escaped(title) + "</title>\n" + content + "</svg>\n";
 }
 
@@ -136,7 +140,7 @@ inline std::string draw(const std::string& title, const std::vector<HeatMap>& ma
         double cell = std::clamp((width / (maps.size() > 1 && map.columns.size() <= 40 ? 2 : 1) - gap - 20) /
                                      double(map.columns.size() + longest / 2),
                                  5.0, 24.0);
-        double left = 8 + 8 * double(longest), wide = left + cell * double(map.columns.size()) + gap,
+        double left = 16 + 8 * double(longest), wide = left + cell * double(map.columns.size()) + gap,
                tall = 44 + cell * double(map.rows.size()) + gap;
         if (x0 > 0 && x0 + wide > width) x0 = 0, y0 = lowest;
         svg += label(x0 + left, y0 + 14, "start", map.name);

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 
+#> head
 class Head(nn.Module):
     def __init__(self, n_embd, head_size):
         super().__init__()
@@ -20,8 +21,10 @@ def attend(q, k, v, dropout=nn.Identity()):  # (..., T, H) each
     scores = q @ k.transpose(-2, -1) / math.sqrt(k.size(-1))  # (..., T, T)
     past = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
     return dropout(torch.softmax(scores.masked_fill(~past, -math.inf), -1)) @ v  # (..., T, H)
+#< head
 
 
+#> multihead
 class MultiHead(nn.Module):
     def __init__(self, o, proj):
         super().__init__()
@@ -30,8 +33,10 @@ class MultiHead(nn.Module):
 
     def forward(self, x):  # (B, T, C)
         return self.proj(torch.cat([head(x) for head in self.heads], -1))  # (B, T, C)
+#< multihead
 
 
+#> gpt
 class AllHeadsAtOnce(nn.Module):  # queries, keys and values of all heads side by side
     def __init__(self, o):
         super().__init__()
@@ -44,8 +49,10 @@ class AllHeadsAtOnce(nn.Module):  # queries, keys and values of all heads side b
         q, k, v = (part.reshape(B, T, self.n_head, -1).transpose(1, 2) for part in self.qkv(x).split(C, -1))
         heads = attend(q, k, v, self.dropout)  # (B, n_head, T, H)
         return self.dropout(self.proj(heads.transpose(1, 2).reshape(B, T, C)))  # (B, T, C)
+#< gpt
 
 
+#> feedforward
 class FeedForward(nn.Module):
     def __init__(self, o):
         super().__init__()
@@ -54,8 +61,10 @@ class FeedForward(nn.Module):
 
     def forward(self, x):  # (B, T, C)
         return self.dropout(self.down(torch.relu(self.up(x))))  # (B, T, C)
+#< feedforward
 
 
+#> block
 class Block(nn.Module):
     def __init__(self, o, attention, residual, norm):
         super().__init__()
@@ -65,8 +74,10 @@ class Block(nn.Module):
     def forward(self, x):  # (B, T, C)
         x = self.residual * x + self.attention(self.norm1(x))
         return self.residual * x + self.feed_forward(self.norm2(x))
+#< block
 
 
+#> bigram
 class Bigram(nn.Module):
     def __init__(self, vocab_size):
         super().__init__()
@@ -74,6 +85,7 @@ class Bigram(nn.Module):
 
     def forward(self, ids):  # (B, T)
         return self.table(ids)  # (B, T, V)
+#< bigram
 
 
 class Model(nn.Module):
@@ -95,7 +107,9 @@ class Model(nn.Module):
             self.norm = nn.LayerNorm(o["n_embd"])
 
     def forward(self, ids):  # (B, T)
+        #> embed
         x = self.token(ids) + self.position(torch.arange(ids.size(1)))  # (B, T, C)
+        #< embed
         for part in ("head", "attention", "feed_forward", "blocks", "norm"):
             if hasattr(self, part):
                 x = getattr(self, part)(x)  # (B, T, C)
