@@ -2,7 +2,7 @@
 //
 // The model of stage 02: a vector for the character plus a vector for its place, and a linear layer to the scores.
 //
-// The symptom: one row at a time, a character gets the same scores at every place, as if there were
+// The symptom: in a batch of one row a character gets the same scores at every place, as if there were
 // no positions at all. In a batch the same sentence gets other scores in the second row than in the first. Nothing
 // fails while the batch has at most block_size rows; with more, the core complains of a row that does not exist.
 //

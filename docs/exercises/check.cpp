@@ -108,7 +108,8 @@ void expect_parameters(const Module& module, const std::vector<Registered>& expe
         for (const auto& [name, shape] : part) {
             auto at = std::ranges::find(module.parameters, name, &Module::Parameter::name);
             if (at == module.parameters.end())
-                wrong(str("There is no parameter \"", name, "\" among the ", module.parameters.size(), " registered."),
+                wrong(str("There is no parameter \"", name, "\" among the ", module.parameters.size(), " registered",
+                          module.parameters.empty() ? "." : "; the first is \"" + module.parameters[0].name + "\"."),
                       "The optimiser trains only what the constructor registers: add(\"name\", part).");
             if (at->tensor.shape() != shape)
                 wrong(str("The parameter \"", name, "\" has the shape ", to_string(at->tensor.shape()), ", expected ",

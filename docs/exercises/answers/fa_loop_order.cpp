@@ -9,16 +9,16 @@
 //
 // Check it: make exercise N=fa
 // Hint: if j is innermost, c[i, j] and b[k, j] both walk along a row, and a[i, k] stands still. c starts at 0.
-#include <span>
+#include <cstddef>
 
 #include "common/real.h"
 using namespace babygpt;
 
 struct Sizes {
-    size_t M, K, N;
+    std::size_t M, K, N;
 };
 
-void slow_matmul(std::span<const real> a, std::span<const real> b, std::span<real> c, Sizes s) {
+void slow_matmul(const real* a, const real* b, real* c, Sizes s) {
     for (size_t i = 0; i < s.M; ++i)
         for (size_t j = 0; j < s.N; ++j) {
             real sum = 0;
@@ -28,8 +28,9 @@ void slow_matmul(std::span<const real> a, std::span<const real> b, std::span<rea
 }
 
 // c may hold anything when this starts.
-void fast_matmul(std::span<const real> a, std::span<const real> b, std::span<real> c, Sizes s) {
-    for (real& number : c) number = 0;  // the sums now grow over several passes of a row, so they start here
+void fast_matmul(const real* a, const real* b, real* c, Sizes s) {
+    for (size_t i = 0; i < s.M * s.N; ++i)
+        c[i] = 0;  // the sums now grow over several passes of a row, so they start here
     for (size_t i = 0; i < s.M; ++i)
         for (size_t k = 0; k < s.K; ++k) {
             real factor = a[i * s.K + k];  // the same for the whole row

@@ -21,13 +21,13 @@ std::string check() {
         return slope;
     };
     std::vector<double> deep;
-    for (real weight : random_numbers(30, 5)) deep.push_back(0.6 * weight);
+    for (real weight : random_numbers(30, 5)) deep.push_back(0.3 * weight);
     for (const std::vector<double>& w : {std::vector<double>{0.8}, {0.8, -0.5}, {1.2, 0.7, 0.4, -1.1}, deep}) {
         std::string layers = str("A stack of ", w.size(), w.size() == 1 ? " layer. " : " layers. ");
         expect_same(
             "slope_plain", slope_plain(w, 0.7), stack(w, 0.7, 0),
             layers + "Multiply the slopes w * (1 - tanh(w x)^2), each at the x that came into its layer.",
-            {{layers + "All slopes are taken at the x of the bottom. Let x grow with the layers.", still(w, 0.7)}});
+            {{layers + "All slopes are taken at the x of the bottom. x changes from layer to layer.", still(w, 0.7)}});
         expect_same("slope_residual", slope_residual(w, 0.7), stack(w, 0.7, 1),
                     layers + "A layer's slope is 1 + w * (1 - tanh(w x)^2): 1 for the way around.",
                     {{layers + "That is the slope without the way around: each layer's slope has a 1 more.",

@@ -17,5 +17,8 @@ std::string check() {
     Tensor x = random_tensor({2, 4, C}, 5, 3);
     expect_same("y", normalise(x, gain, bias), layer_norm(x, gain, bias),
                 "Each place for itself: its C numbers to mean 0 and deviation 1.");
+    Tensor even({1, 1, C}, {3, 3, 3, 3, 3, 3});
+    expect_same("y", normalise(even, gain, bias), layer_norm(even, gain, bias),
+                "Six equal numbers: the 1e-5 keeps them from being divided by 0.");
     return "Each place is normalised for itself.";
 }

@@ -34,7 +34,8 @@ std::string check() {
                       rates(rise, [&](double done) { return cosine(std::min(done, 1.0)); })},
                      {"Past the end it rises again: done is at most 1.",
                       rates(rise, [&](double done) { return 0.1 + 0.9 * cosine(done); })},
-                     {"It does not rise over the first steps.", rates(fall, fall)}});
+                     {"It does not rise over the first steps.",
+                      rates([&](double step) { return fall((step - warmup) / (steps - warmup)); }, fall)}});
     }
     return "The rate rises, falls along the cosine, and stays at a tenth.";
 }

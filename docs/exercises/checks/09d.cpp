@@ -17,6 +17,8 @@ std::string check() {
         std::string hint = "Sum q from the likeliest on, and stop as soon as the sum reaches p.";
         if (found == too_few) hint = "One too few: the character that crosses p is kept, or the sum would not reach p.";
         if (found.size() == 4) hint = "All are kept, although fewer reach p.";
+        if (found.size() > 1 && q[size_t(found[0])] < q[size_t(found[1])])
+            hint = "The likeliest comes first: sort from high to low.";
         if (sorted == expected) hint = "These are the right ones, in another order: the likeliest comes first.";
         if (p == 0) hint = "At least one character is kept: the likeliest.";
         expect(found == kept,

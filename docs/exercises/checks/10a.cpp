@@ -22,7 +22,8 @@ std::string check() {
             std::string place = str("At place ", t, ", with ", t, " kept before: ");
             std::vector<real> result = attend(cache, row(q, t), row(k, t), row(v, t));
             auto at = [&, t = t](const Tensor& x) { return Numbers({int(x.size(2))}, row(x, t)); };
-            expect_same("result", result, at(expected), place + "result = sum over j of weights[j] * values[j].",
+            expect_same("result", result, at(expected),
+                        place + "result = sum over j of weights[j] * values[j], and the weights sum to 1.",
                         {{place + "the new place does not look at itself: append first, then attend.", at(blind)},
                          {place + "the scores are not divided by sqrt(H).", at(unscaled)},
                          {place + "all weights are equal: what do the scores say?", at(even)}});
