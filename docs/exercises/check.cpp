@@ -234,7 +234,7 @@ void guard() {
     struct sigaction action {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_ONSTACK;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM}) sigaction(signal, &action, nullptr);
+    for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) sigaction(signal, &action, nullptr);
     rlimit memory{rlim_t(4) << 30, rlim_t(4) << 30};  // a loop that never stops growing a vector ends here
     setrlimit(RLIMIT_DATA, &memory);
     alarm(seconds);
