@@ -173,13 +173,14 @@ lessons-repeat: ## do every run of the lessons again and compare with what is re
 # A check includes the learner's file. What all of them include is compiled ahead, so that a try takes a second or two.
 EXERCISE_HEADER := $(BUILD)/obj/docs/exercises/check.h
 EXERCISE_CXX := $(CXX) -std=c++20 -O1 -D_GLIBCXX_ASSERTIONS -Wall -Wextra -Wshadow -Wno-unused-parameter \
-                -Wno-sign-compare -fmax-errors=3 -I. -pthread
+                -Wno-unused-variable -Wno-sign-compare -fmax-errors=3 -I. -pthread
 EXERCISE_LIBS := $(BUILD)/obj/docs/exercises/check.o $(LIBRARY)
 EXERCISE_RUN = BUILD="$(BUILD)" EXERCISE_CXX="$(EXERCISE_CXX) -include $(EXERCISE_HEADER)" \
                EXERCISE_LIBS="$(EXERCISE_LIBS) $(LDLIBS)" docs/exercises/run
 $(EXERCISE_HEADER).gch: docs/exercises/check.h | $(SETUP)
 	@mkdir -p $(@D)
-	$(EXERCISE_CXX) -w -MMD -MP -MF $@.d -MT $@ -x c++-header $< -o $@
+	@echo '#include "$<"' >$(EXERCISE_HEADER)
+	$(EXERCISE_CXX) -MMD -MP -MF $@.d -MT $@ -x c++-header $(EXERCISE_HEADER) -o $@
 
 .PHONY: exercise exercises exercises-proof
 exercise: ## check what you wrote in docs/exercises: make exercise N=03a

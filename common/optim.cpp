@@ -25,7 +25,7 @@ void AdamW::step(double learning_rate) {
 void AdamW::update(double learning_rate, double gradient_scale, int part, int parts) {
     AdamWStep settings{.learning_rate = learning_rate,
                        .beta1 = 0.9,
-                       .beta2 = 0.999,
+                       .beta2 = 0.99,  // batches are small, runs short: sizes seen a hundred steps ago are old
                        .epsilon = 1e-8,
                        .weight_decay = weight_decay,
                        .gradient_scale = gradient_scale,

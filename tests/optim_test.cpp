@@ -22,10 +22,10 @@ TEST_SUITE("optim") {
     TEST_CASE("AdamW: the first step by hand: each number moves by the learning rate, against its gradient's sign") {
         AdamW adam({with_gradient({1, 2, 3}, {0.5, -40, 0})}, 0);
         adam.step(0.1);
-        // mean = 0.1 g, square = 0.001 g^2; corrected they are g and g^2, so the step is 0.1 g / |g|.
+        // mean = 0.1 g, square = 0.01 g^2; corrected they are g and g^2, so the step is 0.1 g / |g|.
         check_values(adam.parameters[0].tensor, {3}, {0.9, 2.1, 3});
         check_values(adam.means[0], {3}, {0.05, -4, 0});
-        check_values(adam.squares[0], {3}, {0.00025, 1.6, 0}, 1e-6);
+        check_values(adam.squares[0], {3}, {0.0025, 16, 0}, 1e-6);
         CHECK(adam.steps == 1);
         CHECK_FALSE(adam.parameters[0].tensor.has_grad());
     }
@@ -35,7 +35,7 @@ TEST_SUITE("optim") {
         adam.step(0.1);
         sum(adam.parameters[0].tensor * Tensor({1}, {-1})).backward();
         adam.step(0.1);
-        double mean = (0.9 * 0.2 + 0.1 * -1) / (1 - 0.81), square = (0.999 * 0.004 + 0.001) / (1 - 0.998001);
+        double mean = (0.9 * 0.2 + 0.1 * -1) / (1 - 0.81), square = (0.99 * 0.04 + 0.01) / (1 - 0.9801);
         check_values(adam.parameters[0].tensor, {1}, {0.9 - 0.1 * mean / std::sqrt(square)}, 1e-6);
     }
 

@@ -18,7 +18,6 @@ using namespace babygpt;
 
 void adamw_step(std::span<real> w, std::span<const real> g, std::span<real> m, std::span<real> v, int t, double rate,
                 double decay) {
-    const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+    const double beta1 = 0.9, beta2 = 0.99, epsilon = 1e-8;
     // your code here
-    (void)beta1, (void)beta2, (void)epsilon;  // take this line out
 }

@@ -1,4 +1,4 @@
-// Task 02b: a vector for the character plus a vector for its place, and the gradient of the places.
+// Task 02b: character plus place, and the gradient of the places.
 //
 // ids.ids holds the characters of B rows of T places, row by row: number b * T + t. token (V, C) has a row for each
 // character, position (block_size, C) a row for each place; T may be less than block_size.
@@ -22,6 +22,5 @@ Tensor position_gradient(const Tensor& dx, int block_size) {
     int B = dx.size(0), T = dx.size(1), C = dx.size(2);
     Tensor dposition = Tensor::zeros({block_size, C});
     // your code here
-    (void)B, (void)T;  // take this line out
     return dposition;
 }

@@ -1,4 +1,4 @@
-// Task ga: send a gradient back through a product, and to a number that is used three times.
+// Task ga: a gradient through a product, and to a number used three times.
 //
 // A loss depends on y. dy[i] says how much the loss changes when y[i] changes a little. A pullback turns dy into the
 // gradients of what y was made of. All spans hold n numbers, and everything happens number by number.

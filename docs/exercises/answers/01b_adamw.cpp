@@ -18,7 +18,7 @@ using namespace babygpt;
 
 void adamw_step(std::span<real> w, std::span<const real> g, std::span<real> m, std::span<real> v, int t, double rate,
                 double decay) {
-    const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+    const double beta1 = 0.9, beta2 = 0.99, epsilon = 1e-8;
     for (size_t i = 0; i < w.size(); ++i) {
         m[i] = real(beta1 * m[i] + (1 - beta1) * g[i]);
         v[i] = real(beta2 * v[i] + (1 - beta2) * g[i] * g[i]);

@@ -1,4 +1,4 @@
-// Task 02b: a vector for the character plus a vector for its place, and the gradient of the places.
+// Task 02b: character plus place, and the gradient of the places.
 //
 // ids.ids holds the characters of B rows of T places, row by row: number b * T + t. token (V, C) has a row for each
 // character, position (block_size, C) a row for each place; T may be less than block_size.

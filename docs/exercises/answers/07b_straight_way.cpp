@@ -1,4 +1,4 @@
-// Task 07b: the gradient at the bottom of a deep stack, with and without a way around.
+// Task 07b: the gradient at the bottom of 30 layers, with and without a way around.
 //
 // A stack of n layers for a single number; w (n) holds one weight for each layer. x0 goes in at the bottom.
 //   plain:     x1 = tanh(w[0] x0),       x2 = tanh(w[1] x1),       ...

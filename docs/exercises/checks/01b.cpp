@@ -23,8 +23,8 @@ std::string check() {
                       numbers(n, [&](size_t i) { return 0.9 * g[i]; })},
                      {"decay * w has gone into the gradient. In AdamW the shrinking stays apart from m and v.",
                       numbers(n, [&](size_t i) { return 0.1 * (g[i] + decay * before[i]); })}});
-        expect_same("v", v, core.squares[0], step + "v = 0.999 v + 0.001 g g.",
-                    {{"It holds g where g * g should be.", numbers(n, [&](size_t i) { return 0.001 * g[i]; })}});
+        expect_same("v", v, core.squares[0], step + "v = 0.99 v + 0.01 g g.",
+                    {{"It holds g where g * g should be.", numbers(n, [&](size_t i) { return 0.01 * g[i]; })}});
         if (t > 1) {
             expect_same("w", w, parameter, step + "Step 1 was right. m and v are kept from step to step, and t grows.");
             continue;
@@ -33,7 +33,7 @@ std::string check() {
         auto moved = [&](auto by, double shrink) {  // by(g): m over the root of v, in some way
             return numbers(n, [&](size_t i) { return before[i] * (1 - shrink) - rate * by(double(g[i])); });
         };
-        const double root = std::sqrt(0.001);
+        const double root = std::sqrt(0.01);
         expect_same("w", w, parameter, "w shrinks by rate * decay * w and moves against the gradient.",
                     {{"w has not changed yet.", before},
                      {"The divisions by 1 - beta1^t and 1 - beta2^t are missing: m and v start at 0 and are too small "
