@@ -22,9 +22,9 @@ objects = $(addprefix $(BUILD)/obj/,$(1:.cpp=.o))
 .PHONY: help
 help: ## this list
 	@echo "make TARGET, where TARGET is"
-	@grep -hE '^[a-zA-Z0-9_%-]+:.*## ' Makefile | sed -E 's/^([^:]+):.*## /\1\t/' | awk -F'\t' '{printf "  %-12s %s\n", $$1, $$2}'
-	@echo "  03_head      build one stage into build/; so for every stage: $(STAGES)"
-	@echo "  diff-04      what stage 04 adds to 03; so for every number from 01 on"
+	@grep -hE '^[a-zA-Z0-9_%-]+:.*## ' Makefile | sed -E 's/^([^:]+):.*## /\1\t/' | awk -F'\t' '{printf "  %-16s %s\n", $$1, $$2}'
+	@echo "  03_head          build one stage into build/; so for every stage: $(STAGES)"
+	@echo "  diff-04          what stage 04 adds to 03; so for every number from 01 on"
 
 # --- set-up -----------------------------------------------------------------------------------------------------------
 SETUP := build/.packages

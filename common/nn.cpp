@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace babygpt {
 
@@ -50,8 +51,9 @@ LayerNorm::LayerNorm(int n_embd)
     add("bias", bias);
 }
 
-DropoutScope::DropoutScope(Rng& stream) { dropout_stream = &stream; }
-DropoutScope::~DropoutScope() { dropout_stream = nullptr; }
+DropoutScope::DropoutScope(Rng& stream)
+    : before(std::exchange(dropout_stream, &stream)) {}
+DropoutScope::~DropoutScope() { dropout_stream = before; }
 
 Tensor Dropout::operator()(Tensor x) const {
     if (!dropout_stream || p == 0) return x;

@@ -48,6 +48,9 @@ class DropoutScope {
     explicit DropoutScope(Rng& stream);
     ~DropoutScope();
     DropoutScope(const DropoutScope&) = delete;
+
+  private:
+    Rng* before;
 };
 
 struct Dropout {

@@ -23,7 +23,11 @@ struct Node {
 
 bool grad_enabled();  // no NoGrad on this thread
 
-inline Array& value(const Tensor& x) { return *x.node->value; }
+inline Array& value(const Tensor& x) {
+    if (!x.node || !x.node->value)
+        fail("a tensor is used that has no numbers: it was never given any, or was moved from");
+    return *x.node->value;
+}
 inline std::shared_ptr<Array> make_array(const Array::shape_type& shape) { return std::make_shared<Array>(shape); }
 
 // A constant, or with a pullback the result of an operation on inputs. The pullback captures the inputs and what it

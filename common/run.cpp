@@ -76,8 +76,12 @@ bool Run::due(int step) const { return step % options.eval_interval == 0 || ends
 void Run::check_loss(int step, double loss) {
     if (std::isfinite(loss)) return;
     clear_live();
-    fail("the loss became ", std::isnan(loss) ? "NaN" : "infinite", " at step ", step,
-         ": the updates overshoot; try a lower --learning-rate than ", options.learning_rate);
+    const char* what = std::isnan(loss) ? "NaN" : "infinite";
+    if (trained_tokens == 0)
+        fail("the loss is ", what,
+             " before the first step: the model calls something impossible that comes in the text");
+    fail("the loss became ", what, " at step ", step, ": the updates overshoot; try a lower --learning-rate than ",
+         options.learning_rate);
 }
 
 void Run::trained(int step, double loss) {

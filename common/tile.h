@@ -24,13 +24,14 @@ class Packed {
         for (size_t j0 = 0; j0 < n; j0 += tile_columns) {
             size_t width = std::min(tile_columns, n - j0), padded = (width + lanes - 1) / lanes * lanes;
             const real* in = b + j0 * column;
-            for (size_t i = 0; i < k; ++i, in += row, out += padded) {
-                if (column == 1)
-                    std::copy_n(in, width, out);
-                else
-                    for (size_t j = 0; j < width; ++j) out[j] = in[j * column];
-                std::fill(out + width, out + padded, real(0));
-            }
+            if (column == 1)
+                for (size_t i = 0; i < k; ++i) std::copy_n(in + i * row, width, out + i * padded);
+            else  // each column as it lies in memory
+                for (size_t j = 0; j < width; ++j)
+                    for (size_t i = 0; i < k; ++i) out[i * padded + j] = in[j * column + i * row];
+            if (width < padded)
+                for (size_t i = 0; i < k; ++i) std::fill(out + i * padded + width, out + (i + 1) * padded, real(0));
+            out += k * padded;
         }
     }
     const real* panel(size_t j0) const { return data.data() + j0 * depth; }
