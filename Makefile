@@ -91,7 +91,7 @@ test: $(SETUP) ## build and run all tests
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all build/tests
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(DOUBLE) build/double/tests
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(BUILD)/draw
-	@tests/run build/double/tests build/tests
+	@tests/run build/double/tests build/tests "$(LESSONS) check"
 
 .PHONY: sanitize
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -DBABYGPT_DOUBLE

@@ -38,7 +38,9 @@ std::string Ruler::describe(double loss) const {
                         : loss >= bigram  ? "below the unigram line"
                                           : "below the bigram line";
     char text[96];
-    if (floor)
+    if (floor && loss < *floor - 0.02)
+        std::snprintf(text, sizeof text, "%.2f below the floor: it sees what it should guess", *floor - loss);
+    else if (floor)
         std::snprintf(text, sizeof text, "%s, %.2f above the floor", place, loss - *floor);
     else
         std::snprintf(text, sizeof text, "%s", place);

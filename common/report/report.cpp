@@ -75,8 +75,7 @@ void print_table(const std::vector<Curve>& curves) {
 Chart chart(const std::vector<Curve>& curves) {
     Chart chart{.title = "Validation loss against the characters seen",
                 .x_label = "characters seen",
-                .y_label = "validation loss, nats per character",
-                .log_x = true};
+                .y_label = "validation loss, nats per character"};
     const Json& lines = curves.at(0).run.at("baselines");
     chart.highest = lines.at("uniform").get<double>() * 1.1;
     for (auto [key, name] :

@@ -105,7 +105,7 @@ inline std::string draw(const Chart& chart) {
            escaped(chart.y_label) + "</text>\n";
     for (const Chart::Line& line : chart.lines) {
         svg += format("<path d=\"M%g %.1fH%g\" stroke=\"#888\" stroke-dasharray=\"4 4\"/>\n", left, py(line.y), right);
-        svg += label(left + 6, py(line.y) - 4, "start", line.name + format(" %.2f", line.y));
+        svg += label(right - 4, py(line.y) - 4, "end", line.name + format(" %.2f", line.y));
     }
     double y_of_name = top + 10;
     for (size_t i = 0; i < chart.series.size(); ++i) {
@@ -137,13 +137,13 @@ inline std::string draw(const std::string& title, const std::vector<HeatMap>& ma
     for (const HeatMap& map : maps) {
         size_t longest = 1;
         for (const std::string& row : map.rows) longest = std::max(longest, row.size());
-        double cell = std::clamp((width / (maps.size() > 1 && map.columns.size() <= 40 ? 2 : 1) - gap - 20) /
-                                     double(map.columns.size() + longest / 2),
-                                 5.0, 24.0);
-        double left = 16 + 8 * double(longest), wide = left + cell * double(map.columns.size()) + gap,
-               tall = 44 + cell * double(map.rows.size()) + gap;
+        bool pair = maps.size() > 1 && map.columns.size() <= 40;  // two fit side by side
+        double left = 16 + 8 * double(longest);
+        double cell = std::clamp(((pair ? width / 2 : width) - left - gap) / double(map.columns.size()), 5.0, 24.0);
+        double wide = left + cell * double(map.columns.size()) + gap, tall = 44 + cell * double(map.rows.size()) + gap;
         if (x0 > 0 && x0 + wide > width) x0 = 0, y0 = lowest;
         svg += label(x0 + left, y0 + 14, "start", map.name);
+        svg += format("<g font-size=\"%g\">\n", std::min(13.0, std::max(8.0, std::floor(cell))));
         for (size_t j = 0; j < map.columns.size(); ++j)
             svg += label(x0 + left + cell * (double(j) + 0.5), y0 + 36, "middle", map.columns[j]);
         for (size_t i = 0; i < map.rows.size(); ++i) {
@@ -154,6 +154,7 @@ inline std::string draw(const std::string& title, const std::vector<HeatMap>& ma
                               x0 + left + cell * double(j), y, cell - 0.5, cell - 0.5, cell - 0.5,
                               std::clamp(map.values[i][j], 0.03, 1.0));
         }
+        svg += "</g>\n";
         x0 += wide;
         lowest = std::max(lowest, y0 + tall);
     }

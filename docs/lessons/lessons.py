@@ -15,7 +15,7 @@ What a lesson may hold, all of it invisible when rendered:
     2.31<!-- variance 64 2 -->                  the same, from word 2 of the line that begins with the word 64
     <!-- by hand -->                            in a paragraph whose numbers are worked out in it
 """
-import json, os, re, shlex, subprocess, sys
+import json, os, re, shlex, subprocess, sys, textwrap
 
 HERE = "docs/lessons"
 SCRATCH = "build/lessons"
@@ -58,6 +58,11 @@ def quote(path, marker=None):
     return "\n".join(line[indent:] for line in piece)
 
 
+def wrapped(line):
+    """A long line of a sample, in pieces that fit a page."""
+    return [part.rstrip() for part in textwrap.wrap(line, 110, drop_whitespace=False, tabsize=1)] or [""]
+
+
 def output(name, lines=None):
     text = read(f"{HERE}/recorded/{name}/output.txt").splitlines()
     picked = []
@@ -68,7 +73,7 @@ def output(name, lines=None):
         if picked:
             picked.append("...")
         picked += text[int(first) - 1:int(last or first)]
-    return "\n".join(line.rstrip() for line in picked)
+    return "\n".join(part for line in picked for part in wrapped(line))
 
 
 def number(name, key, word=1):
@@ -233,8 +238,9 @@ def check_all():
 def do_run(name, command):
     """Runs the command where it finds build/ and puts its runs/ aside; returns what is to be kept, by file name."""
     os.makedirs(SCRATCH, exist_ok=True)
-    if not os.path.islink(f"{SCRATCH}/build"):
-        os.symlink("..", f"{SCRATCH}/build")
+    for link, target in (("build", ".."), ("data", "../../data")):
+        if not os.path.islink(f"{SCRATCH}/{link}"):
+            os.symlink(target, f"{SCRATCH}/{link}")
     shown, _, real = command.partition(" => ")
     print(f"{name}: {real or command}", flush=True)
     out = re.search(r"--out (\S+)", real or command)

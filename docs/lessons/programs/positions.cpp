@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
             return sum;
         };
         std::printf("# %s: how alike the vectors of two places are\n", stage.c_str());
-        for (size_t j = 0; j < T; j += every) std::printf("\t%s", j % 4 ? " " : std::to_string(j).c_str());
+        for (size_t j = 0; j < T; j += every) std::printf("\t%s", j / every % 4 ? " " : std::to_string(j).c_str());
         for (size_t i = 0; i < T; i += every) {
             std::printf("\n%zu", i);
             for (size_t j = 0; j < T; j += every)
