@@ -62,7 +62,7 @@ void print_table(const std::vector<Curve>& curves) {
         std::string sample = run.at("sample");
         sample.erase(0, sample.find_first_not_of('\n'));
         sample = sample.substr(0, sample.find('\n'));
-        std::u32string start = decode_utf8(sample, "sample").substr(0, 60);
+        std::u32string start = decode_utf8(sample, "sample").substr(0, 40);
         std::printf("%-14s %10ld %10s %7.3f %7.3f %9s %7s %7s  %s\n", run.at("stage").get<std::string>().c_str(),
                     run.at("parameters").get<long>(), speed > 0 ? format("%.0f", speed).c_str() : "-", loss,
                     loss / std::log(2.0),

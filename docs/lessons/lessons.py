@@ -13,13 +13,14 @@ What a lesson may hold, all of it invisible when rendered:
     <!-- output 03_head 1-8 -->                 lines of what a recorded run printed; the fence below it is filled
     1.569<!-- 03_head/run.json best.val_loss -->   the number before it is the one in the recorded file, rounded as written
     2.31<!-- variance 64 2 -->                  the same, from word 2 of the line that begins with the word 64
+    `At the`<!-- sample 03_head -->             the beginning of what a recorded run wrote
     <!-- by hand -->                            in a paragraph whose numbers are worked out in it
 """
 import json, os, re, shlex, subprocess, sys, textwrap
 
 HERE = "docs/lessons"
 SCRATCH = "build/lessons"
-PAGES = ["docs/exercises/README.md"] + sorted(f"{HERE}/{name}" for name in os.listdir(HERE) if name.endswith(".md"))
+PAGES = ["README.md", "data/README.md", "docs/exercises/README.md"] + sorted(f"{HERE}/{name}" for name in os.listdir(HERE) if name.endswith(".md"))
 problems, checks = [], 0
 
 
@@ -29,7 +30,7 @@ def read(path):
 
 
 def write(path, text):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 
@@ -60,7 +61,7 @@ def quote(path, marker=None):
 
 def wrapped(line):
     """A long line of a sample, in pieces that fit a page."""
-    return [part.rstrip() for part in textwrap.wrap(line, 110, drop_whitespace=False, tabsize=1)] or [""]
+    return [part.rstrip() for part in textwrap.wrap(line, 130, drop_whitespace=False, tabsize=1)] or [""]
 
 
 def output(name, lines=None):
@@ -98,6 +99,7 @@ def as_written(value, pattern):
 
 
 FENCED = re.compile(r"(<!-- (quote|output) ([^>]*?) -->\n+```\w*\n)(.*?)(\n?```)", re.S)
+SAMPLE = re.compile(r"`[^`\n]*`(<!-- sample (\S+) -->)")
 NUMBER = re.compile(r"([+-]?\d[\d,]*(?:\.\d+)?%?)(\**)<!-- (\S+) (\S+)(?: (\d+))? -->")
 
 
@@ -118,7 +120,15 @@ def filled(page, text):
             check(False, f"{page}: {match[0]}: {error!r}")
             return match[0]
 
-    return NUMBER.sub(numeral, FENCED.sub(fence, text))
+    def sample(match):
+        try:
+            first = json.loads(read(f"{HERE}/recorded/{match[2]}/run.json"))["sample"].strip().splitlines()[0]
+            return f"`{first[:58]}`{match[1]}"
+        except (OSError, KeyError, IndexError) as error:
+            check(False, f"{page}: {match[0]}: {error!r}")
+            return match[0]
+
+    return NUMBER.sub(numeral, SAMPLE.sub(sample, FENCED.sub(fence, text)))
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------------
@@ -193,7 +203,7 @@ def check_command(page, words, targets):
         for word in words[1:]:
             if re.match(r"--\w", word):
                 check(word.split("=")[0] in targets["options"], f"{page}: {words[0]} has no option {word}")
-    elif re.match(r"(docs|data)/[\w./]+$", words[0]):
+    elif re.match(r"(docs|data)/[\w./]*\w$", words[0]):
         check(os.path.exists(words[0]), f"{page}: there is no {words[0]}")
 
 
