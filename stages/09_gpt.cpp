@@ -103,10 +103,11 @@ int main(int argc, char** argv) {
                      .n_head = 4,
                      .n_layer = 3,
                      .dropout = 0.02,
-                     .steps = 3000,
+                     .steps = 3500,
                      .learning_rate = 5e-3,
                      .warmup = 100,
                      .decay = true,
-                     .clip = 1};
+                     .clip = 1,
+                     .eval_batches = 20};
     return run_stage<Model>(argc, argv, defaults);
 }

@@ -5,7 +5,7 @@
 using namespace babygpt;
 
 int main() {
-    Schedule schedule{.learning_rate = 5e-3, .warmup = 100, .steps = 3000, .decay = true};
+    Schedule schedule{.learning_rate = 5e-3, .warmup = 100, .steps = 3500, .decay = true};
     std::printf("step learning_rate\n");
-    for (int step = 0; step <= 3000; step += 50) std::printf("%d %.5f\n", step, schedule.at(step));
+    for (int step = 0; step <= 3500; step += 50) std::printf("%d %.5f\n", step, schedule.at(step));
 }
