@@ -14,8 +14,14 @@ void print(const char* name, const Tensor& x) {
 
 int main() {
     //> steps
-    Tensor q({1, 4, 4}, {1, 1, 0, 0, 0, 2, 0, 0, 1, 0, 1, 0, 0, 1, 1, 0});  // (B, T, H) = (1, 4, 4)
-    Tensor k({1, 4, 4}, {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 2, 2, 0, 0});
+    Tensor q({1, 4, 4}, {1, 1, 0, 0,    // place 0's query; (B, T, H) = (1, 4, 4)
+                         0, 2, 0, 0,    // place 1's
+                         1, 0, 1, 0,    // place 2's
+                         0, 1, 1, 0});  // place 3's
+    Tensor k({1, 4, 4}, {2, 0, 0, 0,    // place 0's key
+                         0, 2, 0, 0,    //
+                         0, 0, 2, 0,    //
+                         2, 2, 0, 0});
     Tensor v({1, 4, 1}, {10, 20, 30, 40});
     Tensor scores = matmul(q, transpose(k)) / std::sqrt(k.size(-1));  // (B, T, T)
     print("scores", scores);
