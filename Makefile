@@ -81,7 +81,7 @@ diff-%:
 TESTS := $(wildcard tests/*.cpp)
 $(BUILD)/tests: $(call objects,$(TESTS)) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
-$(BUILD)/obj/tests/%.o: CXXFLAGS += -O1
+$(BUILD)/obj/tests/%.o: CXXFLAGS += -O1 -g1
 
 # The tests run twice: in float, as the programs compute, and in double, where gradients are compared with finite differences.
 DOUBLE = BUILD=build/double EXTRA=-DBABYGPT_DOUBLE
@@ -94,10 +94,10 @@ test: $(SETUP) ## build and run all tests
 	@tests/run build/double/tests build/tests "$(LESSONS) check"
 
 .PHONY: sanitize
-SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -DBABYGPT_DOUBLE
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g1 -DBABYGPT_DOUBLE
 sanitize: $(SETUP) ## the tests under the address, undefined-behaviour and thread sanitizers
 	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/asan EXTRA="$(SANITIZE)" build/asan/tests
-	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/tsan EXTRA="-fsanitize=thread -O1" \
+	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/tsan EXTRA="-fsanitize=thread -O1 -g1" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
 	@ASAN_OPTIONS=detect_leaks=1 tests/run build/asan/tests
 	@TSAN_OPTIONS=halt_on_error=1 tests/run "build/tsan/tests --test-suite=threads"
