@@ -48,7 +48,7 @@ def check(true, problem):
 def quote(path, marker=None):
     lines = read(path).splitlines()
     if path.endswith(".diff"):
-        return "\n".join(line for line in lines[2:] if not line.startswith("@@"))
+        return "\n".join(line for line in lines[2:] if not re.match(r"@@|[ +-]\s*//[<>] ", line))
     if not marker:
         return "\n".join(lines)
     begin, end = ([i for i, line in enumerate(lines) if line.strip() in (f"//{arrow} {marker}", f"#{arrow} {marker}")] for arrow in "><")
