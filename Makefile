@@ -34,7 +34,7 @@ $(SETUP): Makefile
 
 # --- building ---------------------------------------------------------------------------------------------------------
 .PHONY: all $(STAGES)
-all: $(addprefix $(BUILD)/,$(STAGES) corpus report) ## build every stage
+all: $(addprefix $(BUILD)/,$(STAGES) corpus report draw) ## build every stage
 $(STAGES): %: $(BUILD)/%
 
 $(BUILD)/obj/%.o: %.cpp | $(SETUP)
@@ -90,7 +90,6 @@ DOUBLE = BUILD=build/double EXTRA=-DBABYGPT_DOUBLE
 test: $(SETUP) ## build and run all tests
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all build/tests
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(DOUBLE) build/double/tests
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(BUILD)/draw
 	@tests/run build/double/tests build/tests "$(LESSONS) check"
 
 .PHONY: sanitize
@@ -162,12 +161,12 @@ experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: expe
 lesson-programs: $(SETUP) ## the small programs of the lessons, into build/lessons/
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(LESSON_PROGRAMS)
 lessons: $(SETUP) ## fill the lessons' quotes, numbers and pictures anew from code and recorded runs
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(BUILD)/draw
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(LESSONS) update && $(LESSONS) check
 lessons-record lessons-repeat: $(SETUP)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(LESSON_PROGRAMS) $(EXPERIMENTS)
 	@$(LESSONS) $(@:lessons-%=%) $(RUNS)
-lessons-repeat: ## do every run of the lessons again and compare with what is recorded: about half an hour
+lessons-repeat: ## do every run of the lessons again and compare with what is recorded: about twenty minutes
 
 # --- exercises --------------------------------------------------------------------------------------------------------
 # A check includes the learner's file. What all of them include is compiled ahead, so that a try takes a second or two.

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 
+#include "common/format.h"
 #include "common/pool.h"
 #include "data/grammar.h"
 
@@ -32,10 +33,8 @@ uint64_t fnv1a(std::string_view bytes) {
 std::u32string decode_utf8(std::string_view bytes, const std::string& name) {
     auto invalid = utf8::find_invalid(bytes.begin(), bytes.end());
     if (invalid != bytes.end()) {
-        char byte[8];
-        std::snprintf(byte, sizeof byte, "0x%02X", static_cast<unsigned char>(*invalid));
-        fail(name, " is not UTF-8: byte ", byte, " at offset ", invalid - bytes.begin(),
-             "; convert it first, for example with iconv -f LATIN1 -t UTF-8");
+        fail(name, " is not UTF-8: byte ", format("0x%02X", static_cast<unsigned char>(*invalid)), " at offset ",
+             invalid - bytes.begin(), "; convert it first, for example with iconv -f LATIN1 -t UTF-8");
     }
     std::u32string text;
     text.reserve(bytes.size());
@@ -51,8 +50,7 @@ std::string encode_utf8(std::u32string_view text) {
 }
 
 std::string describe(char32_t character) {
-    char code[16];
-    std::snprintf(code, sizeof code, "U+%04X", unsigned(character));
+    std::string code = format("U+%04X", unsigned(character));
     if (character < 0x20 || (character >= 0x7f && character < 0xa0)) return code;
     return "'" + encode_utf8({&character, 1}) + "' (" + code + ")";
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/format.h"
 
 namespace babygpt {
 
@@ -45,11 +46,7 @@ struct Pool {
 thread_local bool Pool::gone = false;
 thread_local Pool pool;
 
-std::string readable(size_t bytes) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f GB", static_cast<double>(bytes) / 1e9);
-    return text;
-}
+std::string readable(size_t bytes) { return format("%.1f GB", static_cast<double>(bytes) / 1e9); }
 
 }  // namespace
 

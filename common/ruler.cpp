@@ -1,8 +1,9 @@
 #include "common/ruler.h"
 
 #include <cmath>
-#include <cstdio>
 #include <unordered_map>
+
+#include "common/format.h"
 
 namespace babygpt {
 
@@ -37,14 +38,9 @@ std::string Ruler::describe(double loss) const {
                         : loss >= unigram ? "below knowing nothing"
                         : loss >= bigram  ? "below the unigram line"
                                           : "below the bigram line";
-    char text[96];
-    if (floor && loss < *floor - 0.02)
-        std::snprintf(text, sizeof text, "%.2f below the floor: it sees what it should guess", *floor - loss);
-    else if (floor)
-        std::snprintf(text, sizeof text, "%s, %.2f above the floor", place, loss - *floor);
-    else
-        std::snprintf(text, sizeof text, "%s", place);
-    return text;
+    if (!floor) return place;
+    if (loss < *floor - 0.02) return format("%.2f below the floor: it sees what it should guess", *floor - loss);
+    return format("%s, %.2f above the floor", place, loss - *floor);
 }
 
 }  // namespace babygpt

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/files.h"
+#include "common/format.h"
 #include "data/grammar.h"
 
 namespace babygpt {
@@ -21,13 +22,6 @@ std::string with_commas(double number) {
     std::string digits = std::to_string(std::llround(number));
     for (int i = int(digits.size()) - 3; i > 0; i -= 3) digits.insert(size_t(i), ",");
     return digits;
-}
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-    char text[256];
-    std::snprintf(text, sizeof text, pattern, values...);
-    return text;
 }
 
 std::string in_table(double loss) { return format(loss < 1000 ? "%8.4f" : "%8.2e", loss); }

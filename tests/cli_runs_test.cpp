@@ -254,4 +254,33 @@ TEST_SUITE("command line") {
         CHECK(!says(works(shell, "mv text gone; " + line + " 2>&1; mv gone text"), "longest run"));
         CHECK(works(shell, "10_kvcache sample --tokens 50") == works(shell, sample_of("09_gpt") + " --tokens 50"));
     }
+
+    TEST_CASE("report: the picture labels each run by its directory, over the ruler" * with_programs()) {
+        Shell shell;
+        write_small_text(shell);
+        works(shell, quick("01_bigram") + " --out one; " + quick("02_position") + " --out two; mkdir runs");
+        works(shell, "report one two/");
+        std::string picture = shell.read("runs/losses.svg");
+        CHECK(picture == works(shell, "report --picture one two/"));
+        for (const char* words : {"<svg ", ">one<", ">two<", ">bigram ", "</svg>"}) CHECK(says(picture, words));
+        refuses(shell, "report --picture", "name the run directories");
+    }
+
+    TEST_CASE("draw: pictures from tables, and a clear line for what is none" * with_programs()) {
+        Shell shell;
+        std::string map = works(shell, "printf '# a\\n\\tb\\t<\\nr\\t0\\t1\\n' | draw heat title");
+        CHECK(says(map, "fill-opacity=\"1.00\""));
+        CHECK(says(map, ">&lt;<"));  // a label is text
+        std::string chart = works(shell, "printf 'x up down\\n0 0 2\\n1 2 0\\n' | draw chart title across height");
+        CHECK(says(chart, "M60.0 470.0L730.0 20.0"));
+        CHECK(says(chart, "M60.0 20.0L730.0 470.0"));
+        refuses(shell, "draw", "usage");
+        refuses(shell, "draw heat title", "nothing to draw");
+        refuses(shell, "printf '# a\\n\\n' | draw heat title", "label the columns");
+        refuses(shell, "printf '# a\\n\\tb\\n\\n' | draw heat title", "expected a label and 1 numbers");
+        refuses(shell, "printf '# a\\n\\tb\\nr\\tx\\n' | draw heat title", "expected a number, found \"x\"");
+        refuses(shell, "printf 'x\\n' | draw chart title x y", "has to name x and");
+        refuses(shell, "printf 'x y\\n1\\n' | draw chart title x y", "expected 2 numbers, found \"1\"");
+        refuses(shell, "printf 'x y\\n1 nan\\n' | draw chart title x y", "found \"nan\"");
+    }
 }

@@ -22,7 +22,7 @@ std::vector<std::string> split(const std::string& line, char at) {
 double number(const std::string& word) {
     char* end = nullptr;
     double value = std::strtod(word.c_str(), &end);
-    if (word.empty() || *end) fail("expected a number, found \"", word, "\"");
+    if (word.empty() || *end || !std::isfinite(value)) fail("expected a number, found \"", word, "\"");
     return value;
 }
 
@@ -49,15 +49,19 @@ std::string heat(const std::string& title) {
             maps.push_back({line.substr(2), {}, {}, {}});
             std::getline(std::cin, line);
             maps.back().columns = split(line, '\t');
+            if (maps.back().columns.size() < 2) fail("the line after \"# name\" has to label the columns");
             maps.back().columns.erase(maps.back().columns.begin());
             continue;
         }
         if (maps.empty()) fail("a map begins with \"# name\", found \"", line, "\"");
         std::vector<std::string> cells = split(line, '\t');
-        maps.back().rows.push_back(cells.at(0));
+        if (cells.size() != maps.back().columns.size() + 1)
+            fail("expected a label and ", maps.back().columns.size(), " numbers, found \"", line, "\"");
+        maps.back().rows.push_back(cells[0]);
         maps.back().values.emplace_back();
         for (size_t i = 1; i < cells.size(); ++i) maps.back().values.back().push_back(number(cells[i]));
     }
+    if (maps.empty()) fail("there is nothing to draw");
     return draw(title, maps);
 }
 

@@ -3,18 +3,12 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
-namespace babygpt {
+#include "common/format.h"
 
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-    char text[512];
-    std::snprintf(text, sizeof text, pattern, values...);
-    return text;
-}
+namespace babygpt {
 
 inline std::string escaped(const std::string& text) {
     std::string safe;

@@ -31,6 +31,7 @@ int main() {
         std::string text = corpus.vocabulary.decode(corpus.val);  // the tales are ASCII: a character is a byte
         std::printf("%-14s", "stage");
         for (const Slot& slot : slots) std::printf(" %6s", slot.name);
+        std::printf("\n");
         for (const auto& [stage, make_model] : stages) {
             std::string file = "runs/" + stage + "/model.safetensors";
             SavedModel saved = load_model(file, stage);
@@ -38,7 +39,7 @@ int main() {
             auto model = make_model(saved.options, saved.vocabulary.size(), unused);
             restore(model->parameters, saved.checkpoint, "", file);
             NextLogits next = next_logits(*model, saved.options.block_size);
-            std::printf("\n%-14s", stage.c_str());
+            std::printf("%-14s", stage.c_str());
             for (const Slot& slot : slots) {
                 double sum = 0;
                 int found = 0;
@@ -56,7 +57,7 @@ int main() {
                 }
                 std::printf(" %6.2f", sum / found);
             }
+            std::printf("\n");
         }
-        std::printf("\n");
     });
 }

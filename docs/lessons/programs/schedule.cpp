@@ -1,11 +1,14 @@
-// Lesson 09: the learning rate of every hundredth step, with the defaults of stage 09.
+// Lesson 09: the learning rate of every fiftieth step of a trained stage 09.
 #include <cstdio>
 
 #include "common/babygpt.h"
 using namespace babygpt;
 
 int main() {
-    Schedule schedule{.learning_rate = 5e-3, .warmup = 100, .steps = 3500, .decay = true};
-    std::printf("step learning_rate\n");
-    for (int step = 0; step <= 3500; step += 50) std::printf("%d %.5f\n", step, schedule.at(step));
+    return guarded("schedule", [] {
+        Options o = load_model("runs/09_gpt/model.safetensors", "09_gpt").options;
+        Schedule schedule{.learning_rate = o.learning_rate, .warmup = o.warmup, .steps = o.steps, .decay = o.decay};
+        std::printf("step learning_rate\n");
+        for (int step = 0; step <= o.steps; step += 50) std::printf("%d %.5f\n", step, schedule.at(step));
+    });
 }
