@@ -25,12 +25,12 @@ class Packed {
             size_t width = std::min(tile_columns, n - j0), padded = (width + lanes - 1) / lanes * lanes;
             const real* in = b + j0 * column;
             if (column == 1)
-                for (size_t i = 0; i < k; ++i) std::copy_n(in + i * row, width, out + i * padded);
+                for (size_t i = 0; i < k; ++i)
+                    for (size_t j = 0; j < width; j += lanes)
+                        load(in + i * row + j, std::min(lanes, width - j)).store_unaligned(out + i * padded + j);
             else  // each column as it lies in memory
-                for (size_t j = 0; j < width; ++j)
-                    for (size_t i = 0; i < k; ++i) out[i * padded + j] = in[j * column + i * row];
-            if (width < padded)
-                for (size_t i = 0; i < k; ++i) std::fill(out + i * padded + width, out + (i + 1) * padded, real(0));
+                for (size_t j = 0; j < padded; ++j)
+                    for (size_t i = 0; i < k; ++i) out[i * padded + j] = j < width ? in[j * column + i * row] : 0;
             out += k * padded;
         }
     }
