@@ -2,6 +2,7 @@
 
 #include <cblas.h>
 
+#include "common/team.h"
 #include "common/tile.h"
 
 namespace babygpt {
@@ -26,26 +27,46 @@ bool prefer_tile(size_t m, size_t n, size_t k, bool a_transposed) {
 // Threads are over the batch, so BLAS must not start its own.
 const int blas_threads = (openblas_set_num_threads(1), 1);
 
+// Calls part(first, last) for 0 to n: at once, or if that takes microseconds, in two halves of which a member of the
+// team with nothing to do may take one. Halves are cut at a multiple of `unit`.
+template <class Part>
+void in_halves(size_t n, size_t unit, bool worth_sharing, const Part& part) {
+    size_t half = worth_sharing ? n / 2 / unit * unit : n;
+    bool shared = half < n && hand_out([&part, half, n] { part(half, n); });
+    part(0, half);
+    if (shared) settle();
+}
+
 // c (n) = alpha * b (n, k) a (k) + beta * c: one row of activations and a weight matrix, as when a model writes token
-// by token. Every weight is read once and used once, so this runs as fast as memory delivers; four rows at a time, and
-// asking for what comes 4 KB later, keep it busy.
+// by token. Every weight is read once and used once, so this runs as fast as memory delivers: four rows are read at a
+// time, and what comes 4 KB later is asked for.
 void row_times_transposed(size_t n, size_t k, real alpha, const real* a, const real* b, size_t b_stride, real beta,
                           real* c) {
-    auto dots = [&]<size_t rows>(size_t j) {
+    auto dots = [=]<size_t rows>(size_t j) {
+        const real* row[rows];
         Vec total[rows];
-        for (Vec& v : total) v = Vec(real(0));
-        for_lanes(k, [&](size_t i, size_t count) {
+        for (size_t r = 0; r < rows; ++r) row[r] = b + (j + r) * b_stride, total[r] = Vec(real(0));
+        auto add_products = [&](size_t i, size_t count) {
             Vec x = load(a + i, count);
-            for (size_t r = 0; r < rows; ++r) __builtin_prefetch(b + (j + r) * b_stride + i + 1024);
 #pragma GCC unroll 4
-            for (size_t r = 0; r < rows; ++r)
-                total[r] = xsimd::fma(load(b + (j + r) * b_stride + i, count), x, total[r]);
-        });
+            for (size_t r = 0; r < rows; ++r) total[r] = xsimd::fma(load(row[r] + i, count), x, total[r]);
+        };
+        constexpr size_t step = 4 * lanes, line = 64 / sizeof(real);
+        size_t i = 0;
+        for (; i + step <= k; i += step) {
+            for (const real* r : row)
+                for (size_t ahead = 1024; ahead < 1024 + step; ahead += line) __builtin_prefetch(r + i + ahead);
+#pragma GCC unroll 4
+            for (size_t v = 0; v < step; v += lanes) add_products(i + v, lanes);
+        }
+        for_lanes(k - i, [&](size_t start, size_t count) { add_products(i + start, count); });
         for (size_t r = 0; r < rows; ++r) c[j + r] = alpha * sum(total[r]) + (beta == 0 ? 0 : beta * c[j + r]);
     };
-    size_t j = 0;
-    for (; j + 4 <= n; j += 4) dots.operator()<4>(j);
-    for (; j < n; ++j) dots.operator()<1>(j);
+    auto columns = [=](size_t j, size_t end) {
+        for (; j + 4 <= end; j += 4) dots.template operator()<4>(j);
+        for (; j < end; ++j) dots.template operator()<1>(j);
+    };
+    in_halves(n, 4, n * k >= size_t{1} << 14, columns);
 }
 
 // c (n) = alpha * a (k) b (k, n) + beta * c: b's rows, weighted and added.
@@ -63,9 +84,11 @@ void gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real bet
     if (prefer_tile(m, n, k, a.transposed)) {
         thread_local Packed packed;
         packed.pack(k, n, b.data, b.transposed ? 1 : b.stride, b.transposed ? b.stride : 1);
-        tile_matmul(m, n, k, alpha, a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1, packed, beta, c,
-                    c_stride);
-        return;
+        size_t row = a.transposed ? 1 : a.stride, column = a.transposed ? a.stride : 1;
+        return in_halves(m, tile_rows, m * n * k >= size_t{1} << 20, [&, &b = packed](size_t first, size_t last) {
+            tile_matmul(last - first, n, k, alpha, a.data + first * row, row, column, b, beta, c + first * c_stride,
+                        c_stride);
+        });
     }
     blas_gemm(a.transposed ? CblasTrans : CblasNoTrans, b.transposed ? CblasTrans : CblasNoTrans, int(m), int(n),
               int(k), alpha, a.data, int(a.stride), b.data, int(b.stride), beta, c, int(c_stride));

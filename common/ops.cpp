@@ -6,6 +6,7 @@
 #include "common/gemm.h"
 #include "common/kernels.h"
 #include "common/node.h"
+#include "common/team.h"
 
 namespace babygpt {
 
@@ -334,11 +335,11 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 
 // y = x w^T + bias: dx = dy w, dw = dy^T x, dbias = the sum of dy's rows
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-    Shape sw = weight.shape();
-    if (sw.size() != 2 || sw[1] != x.size(-1) || (bias.node && bias.shape() != Shape{sw[0]}))
-        fail("linear: ", to_string(x.shape()), " with a weight of ", to_string(sw),
+    const auto& sizes = value(weight).shape();
+    size_t in = row_length(x), out = sizes[0], count = row_count(x);
+    if (sizes.size() != 2 || sizes[1] != in || (bias.node && bias.count() != out))
+        fail("linear: ", to_string(x.shape()), " with a weight of ", to_string(weight.shape()),
              bias.node ? " and a bias of " + to_string(bias.shape()) : "", " (out,in): sizes do not fit");
-    size_t in = row_length(x), out = size_t(sw[0]), count = row_count(x);
     auto shape = value(x).shape();
     shape.back() = out;
     auto y = make_array(shape);
@@ -352,11 +353,13 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
             auto [dx, beta] = grad_target(x);
             gemm(count, in, out, 1, {dy.data(), out}, {value(weight).data(), in}, beta, dx, in);
         }
-        if (weight.wants_grad()) {
-            auto [dw, beta] = grad_target(weight);
-            gemm(out, in, count, 1, {dy.data(), out, true}, {value(x).data(), in}, beta, dw, in);
-        }
         if (bias.node && bias.wants_grad()) add_rows(dy.data(), zeroed_grad_target(bias), count, out);
+        if (weight.wants_grad()) {  // nothing before it in the graph waits for this one, so another thread may do it
+            auto [dw, beta] = grad_target(weight);
+            hand_out([=, dw = dw, beta = beta, dy = std::make_shared<Array>(std::move(dy)), x = x.node->value] {
+                gemm(out, in, count, 1, {dy->data(), out, true}, {x->data(), in}, beta, dw, in);
+            });
+        }
     });
 }
 

@@ -1,92 +1,56 @@
-// A team of threads that do the same job on different parts, again and again.
+// A team of threads that do the same job on different parts, again and again, and help each other out.
 #pragma once
 #include <atomic>
 #include <exception>
 #include <functional>
-#include <system_error>
 #include <thread>
 #include <vector>
 
-#include "common/error.h"
-
 namespace babygpt {
-
-// Waits until the value is no longer `old`: a step is short, so it first looks again and again, letting others have
-// the core between, and sleeps only after some 50 us.
-template <class T>
-void wait_while(const std::atomic<T>& value, T old) {
-    for (int spin = 0; spin < 100; ++spin) {
-        if (value.load(std::memory_order_acquire) != old) return;
-        std::this_thread::yield();
-    }
-    value.wait(old, std::memory_order_acquire);
-}
 
 class Team {
   public:
-    explicit Team(int size)
-        : errors(size_t(size)) {
-        try {
-            for (int worker = 1; worker < size; ++worker)
-                threads.emplace_back([this, worker] {
-                    for (unsigned done = 0;; ++done) {
-                        wait_while(jobs, done);
-                        if (!job) return;
-                        work(worker);
-                        if (--working == 0) working.notify_one();
-                    }
-                });
-        } catch (const std::system_error&) {
-            dismiss();
-            fail("the system gives no more than ", threads.size() + 1, " threads; try a smaller --threads than ", size);
-        }
-    }
-    ~Team() { dismiss(); }
+    explicit Team(int size);
+    ~Team();
     Team(const Team&) = delete;
 
-    int size() const { return int(errors.size()); }
+    int size() const { return int(members.size()); }
 
     // Runs f(worker) on every member, 0 being the caller's thread, and returns when all are done. If one threw, throws
     // that.
-    void run(std::function<void(int worker)> f) {
-        job = std::move(f);
-        working = int(threads.size());
-        next_job();
-        work(0);
-        for (int left; (left = working) != 0;) wait_while(working, left);
-        std::exception_ptr first;
-        for (std::exception_ptr& error : errors) {
-            if (!first) first = error;
-            error = nullptr;
-        }
-        if (first) std::rethrow_exception(first);
-    }
+    void run(std::function<void(int worker)> f);
 
   private:
-    void next_job() {
-        ++jobs;
-        jobs.notify_all();
-    }
+    struct Member {
+        Team* team = nullptr;
+        std::exception_ptr error;
+        std::function<void()> errand;  // what it handed out
+        enum State { none, offered, taken };
+        std::atomic<State> state = none;  // of the errand
+    };
+    friend bool hand_out(std::function<void()> errand);
+    friend void settle();
 
-    void dismiss() {
-        job = nullptr;
-        next_job();
-        for (std::thread& thread : threads) thread.join();
-    }
+    void work(int worker);        // its part of the job
+    bool help(Member& helper);    // does another member's errand, if there is one
+    void wait_for(unsigned old);  // until there is news
+    void tell();                  // there is news
+    void dismiss();
 
-    void work(int worker) {
-        try {
-            job(worker);
-        } catch (...) {
-            errors[size_t(worker)] = std::current_exception();
-        }
-    }
-
+    std::vector<Member> members;
+    std::vector<std::thread> threads;
+    std::function<void(int)> job;
+    std::atomic<unsigned> news = 0;  // changes whenever a waiting member may have something to do
     std::atomic<unsigned> jobs = 0;  // how many were given out
     std::atomic<int> working = 0;    // threads that have not finished the last one
-    std::function<void(int)> job;
-    std::vector<std::exception_ptr> errors;
-    std::vector<std::thread> threads;
+    std::atomic<int> idle = 0;       // members that wait
+    static thread_local Member* self;
 };
+
+// A piece of the calling member's work that another may do: one that has finished its own part, if there is one and it
+// is not at another errand of the caller's. Otherwise it is done at once. Returns whether it may still be under way;
+// settle() returns when it is done.
+bool hand_out(std::function<void()> errand);
+void settle();
 
 }  // namespace babygpt

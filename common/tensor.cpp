@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/node.h"
+#include "common/team.h"
 
 namespace babygpt {
 
@@ -38,6 +39,11 @@ std::vector<std::shared_ptr<Node>> sorted_graph(const std::shared_ptr<Node>& roo
         }
     }
     return order;
+}
+
+// What an earlier pullback handed out may still be on its way to a parameter's gradient.
+void await_grad(const Node& node) {
+    if (node.has_grad && !node.pullback) settle();
 }
 
 }  // namespace
@@ -148,6 +154,7 @@ void Tensor::backward() {
         current.inputs.clear();
         current.grad = Array();
     }
+    settle();  // what another thread may still be computing of it
 }
 //< backward
 
@@ -158,6 +165,7 @@ std::shared_ptr<Array> take_value(Tensor& x) {
 
 void add_grad(const Tensor& x, Array&& dx) {
     if (!x.node->wants_grad) return;
+    await_grad(*x.node);
     if (x.node->has_grad)
         xt::noalias(x.node->grad) += dx;
     else
@@ -167,6 +175,7 @@ void add_grad(const Tensor& x, Array&& dx) {
 
 GradTarget grad_target(const Tensor& x) {
     if (x.node->grad.shape() != value(x).shape()) x.node->grad = Array(value(x).shape());
+    await_grad(*x.node);
     real beta = x.node->has_grad ? 1 : 0;
     x.node->has_grad = true;
     return {x.node->grad.data(), beta};

@@ -13,6 +13,8 @@
 #include <cwchar>
 #include <map>
 
+#include "common/team.h"
+
 namespace babygpt {
 
 namespace {
@@ -143,15 +145,19 @@ void converse(const NextLogits& next, const Vocabulary& vocabulary, Options opti
 void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Options& asked,
                   const std::optional<std::vector<int>>& training) {
     Options options = asked;
-    if (options.interactive) return converse(next, vocabulary, options, training);
-    if (options.prompt == "-") {
+    if (!options.interactive && options.prompt == "-") {
         options.prompt = read_file("-");
         if (options.prompt.ends_with("\n")) options.prompt.pop_back();  // the one that echo adds
     }
-    for (int i = 0; i < options.count; ++i) {
-        if (i > 0) std::printf("\n---\n");
-        write_one(next, vocabulary, options, i, training);
-    }
+    Team team(std::min(2, options.threads));
+    team.run([&](int worker) {
+        if (worker > 0) return;  // it helps with the products
+        if (options.interactive) return converse(next, vocabulary, options, training);
+        for (int i = 0; i < options.count; ++i) {
+            if (i > 0) std::printf("\n---\n");
+            write_one(next, vocabulary, options, i, training);
+        }
+    });
 }
 
 // A suffix automaton of the sample: its states stand for sets of the sample's substrings, so that the text can be read

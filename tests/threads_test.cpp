@@ -105,6 +105,83 @@ TEST_SUITE("threads") {
         CHECK_NOTHROW(team.run([](int) {}));  // the others' errors are gone too
     }
 
+    TEST_CASE("hand_out: an idle member does the errand, and after settle() it is done") {
+        Team team(2);
+        std::thread::id helper;
+        team.run([&](int worker) {
+            if (worker == 1) return;
+            auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+            while (helper == std::thread::id() && std::chrono::steady_clock::now() < until) {
+                std::thread::id done_by;
+                bool away = hand_out([&] {
+                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                    done_by = std::this_thread::get_id();
+                });
+                if (away) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time to come and take it
+                settle();
+                REQUIRE(done_by != std::thread::id());
+                if (done_by != std::this_thread::get_id()) helper = done_by;
+            }
+        });
+        CHECK(helper != std::thread::id());
+    }
+
+    TEST_CASE("hand_out: where nobody is idle, or there is no team, the errand is done at once") {
+        int done = 0;
+        CHECK_FALSE(hand_out([&] { ++done; }));
+        CHECK(done == 1);
+        settle();
+        Team alone(1);
+        alone.run([&](int) { CHECK_FALSE(hand_out([&] { ++done; })); });
+        CHECK(done == 2);
+    }
+
+    TEST_CASE(
+        "hand_out: what an errand throws reaches the caller of run, and a job's error does not strand its errand") {
+        Team team(3);
+        for (int i = 0; i < 50; ++i) {
+            auto ill = [](int worker) {
+                if (worker == 0) hand_out([] { fail("the errand is ill"); });
+            };
+            check_error([&] { team.run(ill); }, {"the errand is ill"});
+            std::atomic<int> done = 0;
+            auto leaves = [&](int worker) {
+                if (worker > 0) return;
+                hand_out([&] { ++done; });
+                fail("the job is ill");
+            };
+            check_error([&] { team.run(leaves); }, {"the job is ill"});
+            CHECK(done == 1);
+        }
+    }
+
+    TEST_CASE("products: shared with an idle member or not, the same bytes") {
+        for (auto [rows, out] : {std::pair{1, 301}, {67, 301}}) {
+            CAPTURE(rows);
+            Tensor x = random_tensor({rows, 64}), weight = random_tensor({out, 64});
+            Tensor alone = linear(x, weight);
+            Team team(2);
+            for (int i = 0; i < 50; ++i)
+                team.run([&](int worker) {
+                    if (worker == 0) CHECK(same_bytes(linear(x, weight).values(), alone.values()));
+                });
+        }
+    }
+
+    TEST_CASE("backward: a weight used twice gets both gradients, whoever computes them") {
+        auto gradient = [] {
+            Tensor x = random_tensor({40, 33}), weight = random_tensor({33, 33});
+            sum(linear(relu(linear(x, weight)), weight)).backward();
+            return std::vector<real>(weight.grad().begin(), weight.grad().end());
+        };
+        std::vector<real> alone = gradient();
+        Team team(2);
+        for (int i = 0; i < 200; ++i)
+            team.run([&](int worker) {
+                if (worker == 0) CHECK(same_bytes(gradient(), alone));
+            });
+    }
+
     TEST_CASE("Trainer: from 1 to 5 threads on a batch of 3, losses and weights agree within rounding") {
         Result one = train(small(1));
         for (int threads = 2; threads <= 5; ++threads) {
@@ -117,7 +194,7 @@ TEST_SUITE("threads") {
     }
 
     TEST_CASE("Trainer: one seed and one thread count give the same bytes, with dropout too") {
-        for (int threads : {1, 3, 5}) {
+        for (int threads : {1, 2, 3, 5}) {  // with 2, one has a row and helps the other with two
             CAPTURE(threads);
             Result first = train(small(threads, 0.2)), second = train(small(threads, 0.2));
             CHECK(first.losses == second.losses);

@@ -1,6 +1,6 @@
 // Our side of the benchmark: does what it is told on standard input, and answers with seconds. bench.py drives it.
 //   bench train KIND B T C heads layers V dropout threads     then "N": N training steps
-//   bench write T C heads layers V                             then "N": N characters with the cache, from an empty one
+//   bench write T C heads layers V threads                     then "N": N characters with the cache, from an empty one
 //   bench peak SIZE threads    then "N": N products of SIZE x SIZE matrices, on each thread at once
 //   bench read MEGABYTES       then "N": N times reading that much memory
 #include <cblas.h>
@@ -99,9 +99,13 @@ int main(int argc, char** argv) {
             Rng rng(1);
             cached::Model model(o, number(5), rng);
             cached::CachedWriter writer(model, o);
-            serve([&](int count) {
-                std::vector<int> context{0};
-                for (int i = 0; i < count; ++i) context.push_back(pick(writer(context), o, rng));
+            Team team(number(6));
+            team.run([&](int worker) {
+                if (worker == 0)
+                    serve([&](int count) {
+                        std::vector<int> context{0};
+                        for (int i = 0; i < count; ++i) context.push_back(pick(writer(context), o, rng));
+                    });
             });
         } else if (command == "peak") {
             size_t n = size_t(number(1));
