@@ -12,6 +12,8 @@ namespace babygpt {
 constexpr size_t tile_columns = 2 * lanes;                // two vectors of a row of the result are computed together,
 constexpr size_t tile_rows = sizeof(Vec) == 64 ? 12 : 6;  // for as many rows as fit the registers
 
+constexpr size_t kept_numbers = (size_t{128} << 10) / sizeof(real);  // of a, next to a panel of b in the L2 cache
+
 // A (k, n) matrix, rearranged into panels of tile_columns columns that are read front to back, the last one as wide as
 // needed and padded with zeros.
 class Packed {
@@ -66,21 +68,24 @@ inline void tile(size_t width, size_t k, real alpha, const real* a, size_t a_row
 }
 
 // c (m, n) = alpha * a (m, k) b (k, n) + beta * c, with the first k rows of b; a(i, p) is a[i * a_row + p * a_column].
-// n may be less than b's columns if it is a multiple of tile_columns.
+// n may be less than b's columns if it is a multiple of tile_columns. Every panel of b meets all rows of a, so as many
+// of these are taken at a time as stay in cache.
 inline void tile_matmul(size_t m, size_t n, size_t k, real alpha, const real* a, size_t a_row, size_t a_column,
                         const Packed& b, real beta, real* c, size_t c_row) {
-    for (size_t j = 0; j < n; j += tile_columns) {
-        size_t width = std::min(tile_columns, n - j), i = 0;
-        auto tiles = [&]<size_t rows>() {
-            for (; i + rows <= m; i += rows)
-                (width > lanes ? tile<rows, 2> : tile<rows, 1>)(width, k, alpha, a + i * a_row, a_row, a_column,
-                                                                b.panel(j), beta, c + i * c_row + j, c_row);
-        };
-        tiles.template operator()<tile_rows>();
-        tiles.template operator()<tile_rows * 2 / 3>();
-        tiles.template operator()<4>();
-        tiles.template operator()<1>();
-    }
+    const size_t block = std::max<size_t>(1, kept_numbers / k / tile_rows) * tile_rows;
+    for (size_t first = 0; first < m; first += block)
+        for (size_t j = 0; j < n; j += tile_columns) {
+            size_t width = std::min(tile_columns, n - j), i = first, last = std::min(first + block, m);
+            auto tiles = [&]<size_t rows>() {
+                for (; i + rows <= last; i += rows)
+                    (width > lanes ? tile<rows, 2> : tile<rows, 1>)(width, k, alpha, a + i * a_row, a_row, a_column,
+                                                                    b.panel(j), beta, c + i * c_row + j, c_row);
+            };
+            tiles.template operator()<tile_rows>();
+            tiles.template operator()<tile_rows * 2 / 3>();
+            tiles.template operator()<4>();
+            tiles.template operator()<1>();
+        }
 }
 
 }  // namespace babygpt
