@@ -18,7 +18,7 @@ SIZES = [("tiny bigram", "bigram", 32, 8, 32, 4, 3, 65, 0),
          ("tiny gpt", "gpt", 32, 8, 32, 4, 3, 65, 0),
          ("nano gpt", "gpt", 12, 64, 128, 4, 4, 65, 0),
          ("nano, V 6148", "gpt", 12, 64, 128, 4, 4, 6148, 0),
-         ("v11, batch 8", "gpt", 8, 256, 384, 6, 6, 65, 0.2) if QUICK else ("v11 gpt", "gpt", 64, 256, 384, 6, 6, 65, 0.2)]
+         ("v11, batch 4", "gpt", 4, 256, 384, 6, 6, 65, 0.2) if QUICK else ("v11 gpt", "gpt", 64, 256, 384, 6, 6, 65, 0.2)]
 
 
 class Worker:
@@ -27,13 +27,20 @@ class Worker:
     def __init__(self, command, *arguments):
         self.process = subprocess.Popen([*command, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def seconds(self, count):
+    def begin(self, count):
+        self.count = count
         self.process.stdin.write(f"{count}\n")
         self.process.stdin.flush()
+
+    def end(self):
         answer = self.process.stdout.readline()
         if not answer:
             sys.exit(f"bench: {' '.join(self.process.args)} ended with code {self.process.wait()}")
-        return float(answer) / count
+        return float(answer) / self.count
+
+    def seconds(self, count):
+        self.begin(count)
+        return self.end()
 
     def peak_memory(self):
         for line in open(f"/proc/{self.process.pid}/status"):
@@ -74,50 +81,52 @@ def best_setting(arguments, count, large):
 
 
 class Peak:
-    """The machine's sgemm speed: large products on one core and on every core at once, one BLAS thread each, as the
-    trainer works."""
+    """The machine's sgemm speed: large products on every core at once, one BLAS thread each, as the trainer works."""
 
-    def __init__(self):
-        self.workers = {threads: Worker(OURS, "peak", 1024, threads) for threads in (1, CORES)}
-        self.samples = {1: [], CORES: []}
+    def __init__(self, threads):
+        self.worker, self.threads, self.samples = Worker(OURS, "peak", 1024, threads), threads, []
 
     def sample(self):
-        for threads, worker in self.workers.items():
-            self.samples[threads].append(threads * 2 * 1024**3 / worker.seconds(5) / 1e9)
+        self.samples.append(self.threads * 2 * 1024**3 / self.worker.seconds(5) / 1e9)
 
-    def value(self, threads=CORES):
-        return statistics.median(self.samples[threads])
-
-    def two_over_one(self):
-        return statistics.median(two / one for one, two in zip(*self.samples.values()))
+    def value(self):
+        return statistics.median(self.samples)
 
 
 def measure_training(name, kind, B, T, C, heads, layers, V, dropout, peak):
     arguments = ("train", kind, B, T, C, heads, layers, V, dropout)
     ours, single = Worker(OURS, *arguments, CORES), Worker(OURS, *arguments, 1)
+    halves = [Worker(OURS, "train", kind, B // 2, *arguments[3:], 1) for _ in range(2)]
     first = min(ours.seconds(1) for _ in range(2))
     count = max(1, int((0.3 if QUICK else 1) / first))
     large = first > 1
     setting = best_setting(arguments, max(1, count // 20), large)
     peer = Worker(PEER, *arguments, *setting)
     peer.seconds(1)
-    times = {"ours": [], "single": [], "peer": []}
+    times = {"ours": [], "single": [], "apart": [], "peer": []}
     for _ in range(3 if QUICK or large else 7):
         peak.sample()
-        for _ in range(1 if large else 3):  # one thread and two right after each other, as their ratio is wanted
+        for _ in range(1 if QUICK or large else 3):  # right after each other, as their ratios are wanted
             times["ours"].append(1e3 * ours.seconds(max(1, count // 3)))
             times["single"].append(1e3 * single.seconds(max(1, count // 6)))
+            for half in halves:  # two programs with half the batch each, that have nothing to tell each other
+                half.begin(max(1, count // 3))
+            times["apart"].append(1e3 * max([half.end() for half in halves]))
         times["peer"].append(1e3 * peer.seconds(max(1, count // 8)))
+
+    def gain(who):
+        return statistics.median(one / two for one, two in zip(times["single"], times[who]))
     memory = ours.peak_memory(), peer.peak_memory()
-    for worker in (ours, single, peer):
+    for worker in (ours, single, *halves, peer):
         worker.close()
     ms = {who: statistics.median(values) for who, values in times.items()}
     work = flops(kind, B, T, C, heads, layers, V)
     row = dict(name=name, ours_ms=times["ours"], torch_ms=times["peer"], torch_threads=setting, ratio=ms["peer"] / ms["ours"],
-               gflops=work / ms["ours"] / 1e6, fraction=work / ms["ours"] / 1e6 / peak.value(),
-               two_over_one=statistics.median(one / two for one, two in zip(times["single"], times["ours"])), memory_gb=memory)
+               gflops=work / ms["ours"] / 1e6, fraction=work / ms["ours"] / 1e6 / peak.value(), two_over_one=gain("ours"),
+               two_apart=gain("apart"), memory_gb=memory)
     print(f"{name:15} {spread(times['ours']):>24} {spread(times['peer']):>24} {str(setting):>7} {row['ratio']:6.1f} "
-          f"{row['gflops']:8.1f} {100 * row['fraction']:6.0f}% {row['two_over_one']:6.2f} {peak.two_over_one():6.2f}  {memory[0]:.2f} / {memory[1]:.2f}", flush=True)
+          f"{row['gflops']:8.1f} {100 * row['fraction']:6.0f}% {row['two_over_one']:6.2f} {row['two_apart']:6.2f}  "
+          f"{memory[0]:.2f} / {memory[1]:.2f}", flush=True)
     return row
 
 
@@ -179,12 +188,12 @@ def measure_start():
 
 def main():
     begin = time.perf_counter()
-    peak = Peak()
+    peak, single = Peak(CORES), Peak(1)
     for _ in range(3):
-        peak.sample()
-    print(f"sgemm peak: {peak.value():.0f} GFLOP/s on {CORES} threads, {peak.value(1):.0f} on one\n")
+        peak.sample(), single.sample()
+    print(f"sgemm peak: {peak.value():.0f} GFLOP/s on {CORES} threads, {single.value():.0f} on one\n")
     print(f"{'training':15} {'ours, ms a step':>24} {'PyTorch':>24} {'threads':>7} {'ratio':>6} {'GFLOP/s':>8} {'of peak':>7} "
-          f"{'2 by 1':>6} {'sgemm':>6}  GB ours / PyTorch")
+          f"{'2 by 1':>6} {'apart':>6}  GB ours / PyTorch")
     training = [measure_training(*size, peak) for size in SIZES]
     growth = measure_growth()
     print("\nWriting, us a character: ours with a cache, PyTorch without and with one; reading all weights once from memory\n")
@@ -194,7 +203,7 @@ def main():
     print(f"\nfrom launch to the first training step of 09_gpt: {start:.2f} s")
     print(f"\ndone in {time.perf_counter() - begin:.0f} s; all numbers are in build/bench.json")
     with open("build/bench.json", "w") as file:
-        json.dump(dict(peak_gflops=peak.samples[CORES], training=training, growth=growth, writing=writing, start_seconds=start), file, indent=1)
+        json.dump(dict(peak_gflops=peak.samples, training=training, growth=growth, writing=writing, start_seconds=start), file, indent=1)
 
 
 main()
