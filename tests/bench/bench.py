@@ -147,7 +147,7 @@ def measure_growth():
         for v in values:
             sizes = {**base, key: v}
             predicted = flops("gpt", **sizes) / sizes["T"] / (flops("gpt", **{**base, key: values[0]}) / {**base, key: values[0]}["T"])
-            grew = statistics.median(times[v]) / statistics.median(times[values[0]])
+            grew = statistics.median(now / first for now, first in zip(times[v], times[values[0]]))
             rows.append(dict(what=key, value=v, us_per_char=times[v], grew=grew, flops=predicted))
             print(f"{key + ' ' + str(v):>12} {statistics.median(times[v]):10.2f} {grew:8.2f} {predicted:8.2f}", flush=True)
             workers[v].close()
@@ -161,9 +161,11 @@ def measure_writing(name, T, C, heads, layers, V):
     for worker in (ours, plain, cached, reader):
         worker.seconds(1)
     times = {worker: [] for worker in (ours, plain, cached, reader)}
+    texts = max(1, int(0.1 / ours.seconds(T) / T))  # so that ours takes as long as the others
     for _ in range(2 if QUICK else 5):
-        for worker, count in ((ours, T), (plain, T if C < 200 else T // 4), (cached, T), (reader, 1)):
-            times[worker].append(1e6 * worker.seconds(count))
+        for worker, count, times_each in ((ours, T, texts), (plain, T if C < 200 else T // 4, 1), (cached, T, 1), (reader, 1, 1)):
+            time.sleep(0.1)  # the threads of the one before still look for work
+            times[worker].append(1e6 * statistics.mean(worker.seconds(count) for _ in range(times_each)))
     us = {worker: statistics.median(values) for worker, values in times.items()}
     megabytes = 4 * (12 * C * C * layers + C * V) / 1e6
     weights = megabytes / 500 * us[reader]
