@@ -336,10 +336,12 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 // y = x w^T + bias: dx = dy w, dw = dy^T x, dbias = the sum of dy's rows
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     const auto& sizes = value(weight).shape();
-    size_t in = row_length(x), out = sizes[0], count = row_count(x);
-    if (sizes.size() != 2 || sizes[1] != in || (bias.node && bias.count() != out))
+    size_t in = row_length(x), count = row_count(x);
+    if (sizes.size() != 2 || sizes[1] != in ||
+        (bias.node && (value(bias).dimension() != 1 || bias.count() != sizes[0])))
         fail("linear: ", to_string(x.shape()), " with a weight of ", to_string(weight.shape()),
              bias.node ? " and a bias of " + to_string(bias.shape()) : "", " (out,in): sizes do not fit");
+    size_t out = sizes[0];
     auto shape = value(x).shape();
     shape.back() = out;
     auto y = make_array(shape);

@@ -50,7 +50,8 @@ Team::Team(int size)
             });
     } catch (const std::system_error&) {
         dismiss();
-        fail("the system gives no more than ", threads.size() + 1, " threads; try a smaller --threads than ", size);
+        fail("the system gives no more than ", threads.size() + 1, " threads, and ", size,
+             " are wanted; end other programs, or train with a smaller --threads");
     }
 }
 

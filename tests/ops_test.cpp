@@ -214,6 +214,7 @@ TEST_SUITE("ops") {
         check_error([&] { matmul(a, zeros({2, 3, 4})); }, {"matmul", "(2,3)", "(2,3,4)"});
         check_error([&] { linear(a, b); }, {"linear", "(2,3)", "(4,5)"});
         check_error([&] { linear(a, zeros({4, 3}), zeros({3})); }, {"linear", "(2,3)", "(4,3)", "(3)"});
+        check_error([&] { linear(a, zeros({4, 3}), zeros({1, 4})); }, {"linear", "(4,3)", "(1,4)"});
         check_error([&] { linear(a, line); }, {"linear", "(2,3)", "(3)"});
         check_error([&] { transpose(line); }, {"transpose", "(3)"});
         check_error([&] { concat({a, zeros({3, 3})}); }, {"concat", "(2,3)", "(3,3)"});
