@@ -16,7 +16,7 @@ CXXFLAGS := -std=c++20 -g -O3 $(MACHINE) -DXTENSOR_USE_XSIMD $(WARNINGS) -I. -MM
 LDLIBS := -lopenblas -ledit -pthread
 
 LIBRARY := $(BUILD)/libbabygpt.a
-CORE := $(wildcard common/*.cpp) $(addprefix data/,grammar.cpp judge.cpp tales.cpp verses.cpp)
+CORE := $(wildcard common/*/*.cpp) $(addprefix data/,grammar.cpp judge.cpp tales.cpp verses.cpp)
 objects = $(addprefix $(BUILD)/obj/,$(1:.cpp=.o))
 
 .PHONY: help
@@ -49,7 +49,7 @@ $(addprefix $(BUILD)/,$(STAGES)): $(BUILD)/%: $(BUILD)/obj/stages/%.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 $(BUILD)/corpus: $(BUILD)/obj/data/corpus.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
-$(BUILD)/report $(BUILD)/draw: $(BUILD)/%: $(BUILD)/obj/common/report/%.o $(LIBRARY)
+$(BUILD)/report $(BUILD)/draw: $(BUILD)/%: $(BUILD)/obj/docs/drawing/%.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
 # Learners rebuild a stage again and again: -O1 halves the wait and costs no speed, as the work is done in common/.

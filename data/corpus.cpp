@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "common/trainer.h"
+#include "common/train/trainer.h"
 #include "data/grammar.h"
 
 using namespace babygpt;

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "common/rng.h"
+#include "common/base/rng.h"
 
 namespace babygpt {
 

@@ -44,22 +44,23 @@ struct MultiHeadAttention : Module {
 
 //> model
 struct Model : LanguageModel {
-    Embedding token, position;
+    Embedding token_embedding, position_embedding;
     MultiHeadAttention attention;
-    Linear to_logits;
+    Linear lm_head;
 
     Model(const Options& o, int vocab_size, Rng& rng)
-        : token(vocab_size, o.n_embd, rng),
-          position(o.block_size, o.n_embd, rng),
+        : token_embedding(vocab_size, o.n_embd, rng),
+          position_embedding(o.block_size, o.n_embd, rng),
           attention(o, rng),
-          to_logits(o.n_embd, vocab_size, rng) {
-        add("token", token), add("position", position), add("attention", attention), add("to_logits", to_logits);
+          lm_head(o.n_embd, vocab_size, rng) {
+        add("token_embedding", token_embedding), add("position_embedding", position_embedding);
+        add("attention", attention), add("lm_head", lm_head);
     }
 
-    Tensor operator()(const Tokens& ids) const override {    // (B, T)
-        Tensor x = token(ids) + position(positions(ids.T));  // (B, T, C)
-        x = attention(x);                                    // (B, T, C)
-        return to_logits(x);                                 // (B, T, V)
+    Tensor operator()(const Tokens& ids) const override {                        // (B, T)
+        Tensor x = token_embedding(ids) + position_embedding(positions(ids.T));  // (B, T, C)
+        x = attention(x);                                                        // (B, T, C)
+        return lm_head(x);                                                       // (B, T, V)
     }
 };
 //< model

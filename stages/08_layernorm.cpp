@@ -85,24 +85,25 @@ struct Block : Module {
 
 //> model
 struct Model : LanguageModel {
-    Embedding token, position;
+    Embedding token_embedding, position_embedding;
     std::vector<Block> blocks;
     LayerNorm norm;
-    Linear to_logits;
+    Linear lm_head;
 
     Model(const Options& o, int vocab_size, Rng& rng)
-        : token(vocab_size, o.n_embd, rng),
-          position(o.block_size, o.n_embd, rng),
+        : token_embedding(vocab_size, o.n_embd, rng),
+          position_embedding(o.block_size, o.n_embd, rng),
           norm(o.n_embd),
-          to_logits(o.n_embd, vocab_size, rng) {
-        add("token", token), add("position", position), add("norm", norm), add("to_logits", to_logits);
+          lm_head(o.n_embd, vocab_size, rng) {
+        add("token_embedding", token_embedding), add("position_embedding", position_embedding);
+        add("norm", norm), add("lm_head", lm_head);
         for (int i = 0; i < o.n_layer; ++i) add(str("blocks.", i), blocks.emplace_back(o, rng));
     }
 
-    Tensor operator()(const Tokens& ids) const override {    // (B, T)
-        Tensor x = token(ids) + position(positions(ids.T));  // (B, T, C)
-        for (const Block& block : blocks) x = block(x);      // (B, T, C)
-        return to_logits(norm(x));                           // (B, T, V)
+    Tensor operator()(const Tokens& ids) const override {                        // (B, T)
+        Tensor x = token_embedding(ids) + position_embedding(positions(ids.T));  // (B, T, C)
+        for (const Block& block : blocks) x = block(x);                          // (B, T, C)
+        return lm_head(norm(x));                                                 // (B, T, V)
     }
 };
 //< model

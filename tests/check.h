@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "common/nn.h"
+#include "common/nn/nn.h"
 
 namespace babygpt {
 

@@ -1,5 +1,5 @@
 // Models on disk: what was saved comes back, and a damaged file is an error with its name, never anything else.
-#include "common/checkpoint.h"
+#include "common/train/checkpoint.h"
 
 #include <cstring>
 

@@ -214,7 +214,7 @@ TEST_SUITE("command line") {
         refused(whole + "x", "is damaged: 1 bytes at its end belong to no tensor");
         refused(std::string(8, '\xff') + whole.substr(8), "is damaged or no checkpoint: its header is said to be");
         refused(shell.read("text"), "is damaged or no checkpoint");
-        refused(shell.read("run/resume.safetensors"), "has no tensor token.weight");
+        refused(shell.read("run/resume.safetensors"), "has no tensor token_embedding.weight");
         shell.write("run/model.safetensors", whole);
         size_t header = whole.find("   ");
         for (size_t at = 0; at < header; at += 97) {  // a flipped bit may go unnoticed in a number or a name, no more

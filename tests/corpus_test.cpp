@@ -1,7 +1,7 @@
 // The built-in corpora: what the grammars write, the entropy they claim, and what their judge says.
 #include <set>
 
-#include "common/corpus.h"
+#include "common/text/corpus.h"
 #include "data/grammar.h"
 #include "tests/check.h"
 

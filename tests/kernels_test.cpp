@@ -1,11 +1,11 @@
 // The fast paths against plain ones: matrix products against three loops, the fused ops against their composition from
 // small ones. Sizes are odd on purpose, so that every vector and tile has a rest.
-#include "common/kernels.h"
+#include "common/tensor/kernels.h"
 
 #include <limits>
 
-#include "common/gemm.h"
-#include "common/ops.h"
+#include "common/tensor/gemm.h"
+#include "common/tensor/ops.h"
 #include "tests/check.h"
 
 using namespace babygpt;

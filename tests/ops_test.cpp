@@ -1,6 +1,6 @@
 // Every operation: its gradient against finite differences, an example worked by hand, and what it says to shapes that
 // do not fit.
-#include "common/ops.h"
+#include "common/tensor/ops.h"
 
 #include "tests/check.h"
 
@@ -116,7 +116,7 @@ TEST_SUITE("ops") {
         check_gradients([&] { return linear(x, w, bias); }, {x, w, bias});
         check_gradients([&] { return linear(deep, w, bias); }, {deep, w, bias});
         check_gradients([&] { return concat({x, random_constant({2, 3, 1}), x * 2.0, x}); }, {x});
-        check_gradients([&] { return rows(w, Tokens(2, 3, {0, 4, 4, 1, 0, 4})); }, {w});
+        check_gradients([&] { return embedding(w, Tokens(2, 3, {0, 4, 4, 1, 0, 4})); }, {w});
     }
 
     TEST_CASE("gradients: layer_norm, cross_entropy, causal_attention") {
@@ -141,7 +141,7 @@ TEST_SUITE("ops") {
         check_gradients([&] { return matmul(stack, transpose(stack)); }, {stack});
         check_gradients([&] { return linear(x, x, row) + row; }, {x, row});
         check_gradients([&] { return layer_norm(x, row, row) + layer_norm(row, row, row); }, {x, row});
-        check_gradients([&] { return rows(table, positions(3)) + table; }, {table});
+        check_gradients([&] { return embedding(table, positions(3)) + table; }, {table});
         check_gradients([&] { return linear(table, table) + matmul(table, transpose(table)); }, {table});
         check_gradients([&] { return causal_attention(qkv, 2) + causal_attention(qkv, 1); }, {qkv});
         check_gradients([&] { return cross_entropy(x, Tokens(1, 3)) + sum(softmax(x) * x); }, {x});
@@ -183,7 +183,7 @@ TEST_SUITE("ops") {
         check_values(linear(a, b, row), {2, 2}, {27, 43, 49, 73});
         check_values(transpose(Tensor({1, 2, 3}, {1, 2, 3, 4, 5, 6})), {1, 3, 2}, {1, 4, 2, 5, 3, 6});
         check_values(concat({a, Tensor({2, 1}, {8, 9}), a}), {2, 5}, {1, 2, 8, 1, 2, 3, 4, 9, 3, 4});
-        check_values(rows(a, Tokens(1, 3, {1, 0, 1})), {1, 3, 2}, {3, 4, 1, 2, 3, 4});
+        check_values(embedding(a, Tokens(1, 3, {1, 0, 1})), {1, 3, 2}, {3, 4, 1, 2, 3, 4});
         check_values(masked_fill(a, future(2), 9), {2, 2}, {1, 9, 3, 4});
     }
 
@@ -220,9 +220,9 @@ TEST_SUITE("ops") {
         check_error([&] { concat({a, zeros({3, 3})}); }, {"concat", "(2,3)", "(3,3)"});
         check_error([&] { concat({a, zeros({1, 2, 3})}); }, {"concat", "(2,3)", "(1,2,3)"});
         check_error([&] { concat({}); }, {"concat"});
-        check_error([&] { rows(line, Tokens(1, 1)); }, {"rows", "(3)"});
-        check_error([&] { rows(a, Tokens(1, 1, {2})); }, {"rows", "row 2", "table of 2"});
-        check_error([&] { rows(a, Tokens(1, 1, {-1})); }, {"rows", "row -1"});
+        check_error([&] { embedding(line, Tokens(1, 1)); }, {"embedding", "(3)"});
+        check_error([&] { embedding(a, Tokens(1, 1, {2})); }, {"embedding", "row 2", "table of 2"});
+        check_error([&] { embedding(a, Tokens(1, 1, {-1})); }, {"embedding", "row -1"});
         check_error([&] { masked_fill(a, future(3), 0); }, {"masked_fill", "(2,3)", "(3,3)"});
         check_error([&] { masked_fill(line, future(3), 0); }, {"masked_fill", "(3)", "(3,3)"});
         check_error([&] { layer_norm(a, zeros({2}), line); }, {"layer_norm", "(2,3)", "(2)"});

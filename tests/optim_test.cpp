@@ -1,7 +1,7 @@
 // From gradients to parameters: AdamW worked by hand, the learning rate's path, clipping, and parts that threads share.
-#include "common/optim.h"
+#include "common/nn/optim.h"
 
-#include "common/kernels.h"
+#include "common/tensor/kernels.h"
 #include "tests/check.h"
 
 using namespace babygpt;

@@ -1,5 +1,5 @@
 // From scores to text: what pick chooses and how often, and contexts of any length.
-#include "common/sampler.h"
+#include "common/write/sampler.h"
 
 #include "tests/check.h"
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "common/real.h"
+#include "common/tensor/real.h"
 
 namespace babygpt {
 

@@ -1,6 +1,6 @@
 // Texts: UTF-8 in all its right and wrong forms, vocabularies, the split, batches, and the ruler.
-#include "common/corpus.h"
-#include "common/ruler.h"
+#include "common/text/baselines.h"
+#include "common/text/corpus.h"
 #include "tests/check.h"
 
 using namespace babygpt;

@@ -220,7 +220,7 @@ TEST_SUITE("threads") {
         Trainer trainer(o, corpus(), make);
         Batch bad{Tokens(3, 5), Tokens(3, 5)};
         bad.x.ids[14] = 1000;
-        check_error([&] { trainer.step(bad); }, {"rows", "1000"});
+        check_error([&] { trainer.step(bad); }, {"embedding", "1000"});
         CHECK(std::isfinite(trainer.step()));
     }
 

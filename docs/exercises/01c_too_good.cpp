@@ -9,8 +9,8 @@
 // Check it: make exercise N=01c
 #include <vector>
 
-#include "common/corpus.h"
-#include "common/optim.h"
+#include "common/nn/optim.h"
+#include "common/text/corpus.h"
 using namespace babygpt;
 
 struct Model : LanguageModel {

@@ -7,19 +7,20 @@
 // fails while the batch has at most block_size rows; with more, the core complains of a row that does not exist.
 //
 // Check it: make exercise N=02c
-#include "common/nn.h"
-#include "common/options.h"
+#include "common/base/options.h"
+#include "common/nn/nn.h"
 using namespace babygpt;
 
 struct Model : LanguageModel {
-    Embedding token, position;
-    Linear to_logits;
+    Embedding token_embedding, position_embedding;
+    Linear lm_head;
 
     Model(const Options& o, int vocab_size, Rng& rng)
-        : token(vocab_size, o.n_embd, rng),
-          position(o.block_size, o.n_embd, rng),
-          to_logits(o.n_embd, vocab_size, rng) {
-        add("token", token), add("position", position), add("to_logits", to_logits);
+        : token_embedding(vocab_size, o.n_embd, rng),
+          position_embedding(o.block_size, o.n_embd, rng),
+          lm_head(o.n_embd, vocab_size, rng) {
+        add("token_embedding", token_embedding), add("position_embedding", position_embedding);
+        add("lm_head", lm_head);
     }
 
     // At which place each character stands: every row of the batch starts at place 0.
@@ -31,8 +32,8 @@ struct Model : LanguageModel {
         return result;
     }
 
-    Tensor operator()(const Tokens& ids) const override {  // (B, T)
-        Tensor x = token(ids) + position(places(ids));     // (B, T, C)
-        return to_logits(x);                               // (B, T, V)
+    Tensor operator()(const Tokens& ids) const override {                   // (B, T)
+        Tensor x = token_embedding(ids) + position_embedding(places(ids));  // (B, T, C)
+        return lm_head(x);                                                  // (B, T, V)
     }
 };

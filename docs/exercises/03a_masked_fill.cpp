@@ -9,7 +9,7 @@
 //
 // Check it: make exercise N=03a
 // Hint: y[b, i, j] is number (b * rows + i) * columns + j. Do not multiply by the mask: 0 * inf is not a number.
-#include "common/ops.h"
+#include "common/tensor/ops.h"
 using namespace babygpt;
 
 Mask hide_future(int T) {

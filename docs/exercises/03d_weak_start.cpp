@@ -9,7 +9,7 @@
 // Check it: make exercise N=03d
 #include <cmath>
 
-#include "common/nn.h"
+#include "common/nn/nn.h"
 using namespace babygpt;
 
 struct Head : Module {

@@ -9,7 +9,7 @@
 // Check it: make exercise N=04a
 // Hint: numbers lie in memory row by row: y[b, t, c] is number (b * T + t) * C + c. Copying the parts whole, one after
 // the other, puts head 1 behind the last place and not behind head 0 of the first.
-#include "common/ops.h"
+#include "common/tensor/ops.h"
 using namespace babygpt;
 
 Tensor concatenate(const std::vector<Tensor>& parts) {

@@ -7,8 +7,8 @@
 //
 // Check it: make exercise N=05b
 // Hint: every place is treated alike and alone: no place sees another. Linear does that by itself.
-#include "common/nn.h"
-#include "common/options.h"
+#include "common/base/options.h"
+#include "common/nn/nn.h"
 using namespace babygpt;
 
 struct FeedForward : Module {

@@ -11,24 +11,25 @@ using namespace babygpt;
 using parts::Block;
 
 struct Model : LanguageModel {
-    Embedding token, position;
+    Embedding token_embedding, position_embedding;
     std::vector<Block> blocks;
-    Linear to_logits;
+    Linear lm_head;
 
     Model(const Options& o, int vocab_size, Rng& rng)
-        : token(vocab_size, o.n_embd, rng),
-          position(o.block_size, o.n_embd, rng),
-          to_logits(o.n_embd, vocab_size, rng) {
-        add("token", token), add("position", position), add("to_logits", to_logits);
+        : token_embedding(vocab_size, o.n_embd, rng),
+          position_embedding(o.block_size, o.n_embd, rng),
+          lm_head(o.n_embd, vocab_size, rng) {
+        add("token_embedding", token_embedding), add("position_embedding", position_embedding);
+        add("lm_head", lm_head);
         for (int i = 0; i < o.n_layer; ++i) {
             blocks.emplace_back(o, rng);
             add(str("blocks.", i), blocks.front());
         }
     }
 
-    Tensor operator()(const Tokens& ids) const override {    // (B, T)
-        Tensor x = token(ids) + position(positions(ids.T));  // (B, T, C)
-        for (const Block& block : blocks) x = block(x);      // (B, T, C)
-        return to_logits(x);                                 // (B, T, V)
+    Tensor operator()(const Tokens& ids) const override {                        // (B, T)
+        Tensor x = token_embedding(ids) + position_embedding(positions(ids.T));  // (B, T, C)
+        for (const Block& block : blocks) x = block(x);                          // (B, T, C)
+        return lm_head(x);                                                       // (B, T, V)
     }
 };

@@ -11,7 +11,7 @@
 //
 // Check it: make exercise N=08b
 // Hint: row by row: first the two means, then dx. dgain and dbias grow over all rows.
-#include "common/tensor.h"
+#include "common/tensor/tensor.h"
 using namespace babygpt;
 
 struct Gradients {

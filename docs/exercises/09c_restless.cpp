@@ -8,34 +8,34 @@
 // Check it: make exercise N=09c
 #include <algorithm>
 
-#include "common/optim.h"
-#include "common/sampler.h"
+#include "common/nn/optim.h"
+#include "common/write/sampler.h"
 #include "docs/exercises/parts.h"
 using namespace babygpt;
 
 struct Model : LanguageModel {
-    Embedding token, position;
+    Embedding token_embedding, position_embedding;
     parts::MultiHeadAttention attention;
     parts::FeedForward feed_forward;
-    Linear to_logits;
+    Linear lm_head;
     Dropout dropout;
 
     Model(const Options& o, int vocab_size, Rng& rng)
-        : token(vocab_size, o.n_embd, rng),
-          position(o.block_size, o.n_embd, rng),
+        : token_embedding(vocab_size, o.n_embd, rng),
+          position_embedding(o.block_size, o.n_embd, rng),
           attention(o, rng),
           feed_forward(o, rng),
-          to_logits(o.n_embd, vocab_size, rng),
+          lm_head(o.n_embd, vocab_size, rng),
           dropout{o.dropout} {
-        add("token", token), add("position", position), add("attention", attention);
-        add("feed_forward", feed_forward), add("to_logits", to_logits);
+        add("token_embedding", token_embedding), add("position_embedding", position_embedding);
+        add("attention", attention), add("feed_forward", feed_forward), add("lm_head", lm_head);
     }
 
-    Tensor operator()(const Tokens& ids) const override {    // (B, T)
-        Tensor x = token(ids) + position(positions(ids.T));  // (B, T, C)
-        x = x + dropout(attention(x));                       // (B, T, C)
-        x = x + dropout(feed_forward(x));                    // (B, T, C)
-        return to_logits(x);                                 // (B, T, V)
+    Tensor operator()(const Tokens& ids) const override {                        // (B, T)
+        Tensor x = token_embedding(ids) + position_embedding(positions(ids.T));  // (B, T, C)
+        x = x + dropout(attention(x));                                           // (B, T, C)
+        x = x + dropout(feed_forward(x));                                        // (B, T, C)
+        return lm_head(x);                                                       // (B, T, V)
     }
 };
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/corpus.h"
-#include "common/nn.h"
-#include "common/optim.h"
-#include "common/options.h"
+#include "common/base/options.h"
+#include "common/nn/nn.h"
+#include "common/nn/optim.h"
+#include "common/text/corpus.h"
 #include "docs/exercises/parts.h"
 
 std::string check();  // every check defines it; returns in one sentence what is right

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/real.h"
+#include "common/tensor/real.h"
 using namespace babygpt;
 
 // first and last

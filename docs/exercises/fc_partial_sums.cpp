@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/real.h"
+#include "common/tensor/real.h"
 using namespace babygpt;
 
 double gradient_length(std::span<const real> gradient, size_t threads) {

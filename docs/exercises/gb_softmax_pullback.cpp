@@ -12,7 +12,7 @@
 // Hint: two loops do it. With pencil and paper the sum becomes y[i] * (dy[i] - s), where s is the same for every i.
 #include <span>
 
-#include "common/real.h"
+#include "common/tensor/real.h"
 using namespace babygpt;
 
 void softmax_pullback(std::span<const real> y, std::span<const real> dy, std::span<real> dx) {

@@ -74,22 +74,22 @@ class Model(nn.Module):
         if kind == "bigram":
             self.table = nn.Embedding(V, V)
             return
-        self.token, self.position = nn.Embedding(V, c), nn.Embedding(T, c)
+        self.token_embedding, self.position_embedding = nn.Embedding(V, c), nn.Embedding(T, c)
         if kind == "head":
             self.body = nn.ModuleList([Head(c, c, T)])
         elif kind == "multihead":
             self.body = nn.ModuleList([Heads(c, heads, T)])
         else:
             self.body = nn.ModuleList([Block(c, heads, T, p) for _ in range(layers)] + [nn.LayerNorm(c)])
-        self.to_logits = nn.Linear(c, V)
+        self.lm_head = nn.Linear(c, V)
 
     def forward(self, ids, caches=None, start=0):
         if self.kind == "bigram":
             return self.table(ids)
-        x = self.token(ids) + self.position(torch.arange(start, start + ids.size(1)))
+        x = self.token_embedding(ids) + self.position_embedding(torch.arange(start, start + ids.size(1)))
         for i, part in enumerate(self.body):
             x = part(x, caches[i]) if caches and isinstance(part, Block) else part(x)
-        return self.to_logits(x)
+        return self.lm_head(x)
 
 
 def serve(f):

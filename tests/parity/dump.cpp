@@ -1,7 +1,7 @@
 // parity_dump CHECKPOINT QUESTION ANSWER: loads a stage's checkpoint, computes logits, loss and gradients on the first
 // batch of the question, trains on all of its batches with its options, and writes what came out as safetensors. The
 // question is JSON: {"options": {...}, "batches": [[x, y], ...]}.
-#include "common/files.h"
+#include "common/base/files.h"
 #include "tests/parity/compute.h"
 
 int main(int argc, char** argv) {

@@ -91,8 +91,8 @@ class Bigram(nn.Module):
 class Model(nn.Module):
     def __init__(self, stage, o, vocab_size):
         super().__init__()
-        self.token, self.position = nn.Embedding(vocab_size, o["n_embd"]), nn.Embedding(o["block_size"], o["n_embd"])
-        self.to_logits = nn.Linear(o["n_embd"], vocab_size)
+        self.token_embedding, self.position_embedding = nn.Embedding(vocab_size, o["n_embd"]), nn.Embedding(o["block_size"], o["n_embd"])
+        self.lm_head = nn.Linear(o["n_embd"], vocab_size)
         if stage == 3:
             self.head = Head(o["n_embd"], o["n_embd"])
         if stage in (4, 5):
@@ -108,12 +108,12 @@ class Model(nn.Module):
 
     def forward(self, ids):  # (B, T)
         #> embed
-        x = self.token(ids) + self.position(torch.arange(ids.size(1)))  # (B, T, C)
+        x = self.token_embedding(ids) + self.position_embedding(torch.arange(ids.size(1)))  # (B, T, C)
         #< embed
         for part in ("head", "attention", "feed_forward", "blocks", "norm"):
             if hasattr(self, part):
                 x = getattr(self, part)(x)  # (B, T, C)
-        return self.to_logits(x)  # (B, T, V)
+        return self.lm_head(x)  # (B, T, V)
 
 
 def make_model(metadata):

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "common/rng.h"
+#include "common/base/rng.h"
 using namespace babygpt;
 
 // One of 0 .. V - 1, each with its probability. The probabilities are laid end to end on a line from 0 to 1; a random

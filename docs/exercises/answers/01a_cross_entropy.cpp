@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "common/real.h"
+#include "common/tensor/real.h"
 using namespace babygpt;
 
 // Returns the loss and writes dz.

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <span>
 
-#include "common/real.h"
+#include "common/tensor/real.h"
 using namespace babygpt;
 
 void adamw_step(std::span<real> w, std::span<const real> g, std::span<real> m, std::span<real> v, int t, double rate,

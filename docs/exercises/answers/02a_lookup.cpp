@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "common/real.h"
+#include "common/tensor/real.h"
 using namespace babygpt;
 
 void lookup(std::span<const real> table, const std::vector<int>& ids, size_t C, std::span<real> y) {

@@ -8,7 +8,7 @@
 //
 // Check it: make exercise N=02b
 // Hint: x[b, t, c] is number (b * T + t) * C + c of x.values().
-#include "common/ops.h"
+#include "common/tensor/ops.h"
 using namespace babygpt;
 
 Tensor embed(const Tokens& ids, const Tensor& token, const Tensor& position) {

@@ -11,10 +11,10 @@
 //   result = weights v                               (B, T, H)
 //
 // Check it: make exercise N=03b
-// Hint: common/ops.h has matmul, transpose, masked_fill, future and softmax. `/` divides a Tensor by a number.
+// Hint: common/tensor/ops.h has matmul, transpose, masked_fill, future and softmax. `/` divides a Tensor by a number.
 #include <cmath>
 
-#include "common/nn.h"
+#include "common/nn/nn.h"
 using namespace babygpt;
 
 struct Head : Module {

@@ -8,7 +8,7 @@
 // Check it: make exercise N=03c
 #include <cmath>
 
-#include "common/nn.h"
+#include "common/nn/nn.h"
 using namespace babygpt;
 
 struct Head : Module {

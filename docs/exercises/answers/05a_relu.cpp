@@ -9,7 +9,7 @@
 // Hint: the pullback does not need x. Where y is 0, x was not positive.
 #include <span>
 
-#include "common/tensor.h"
+#include "common/tensor/tensor.h"
 using namespace babygpt;
 
 void relu(std::span<const real> x, std::span<real> y) {

@@ -7,8 +7,8 @@
 // parameters could do the same.
 //
 // Check it: make exercise N=05c
-#include "common/nn.h"
-#include "common/options.h"
+#include "common/base/options.h"
+#include "common/nn/nn.h"
 using namespace babygpt;
 
 struct FeedForward : Module {

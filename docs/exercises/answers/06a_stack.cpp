@@ -1,9 +1,9 @@
 // Task 06a: blocks on top of each other.
 //
 // Block is stage 06's: it takes x (B, T, C) to (B, T, C). The model has n_layer of them, each with weights of its own:
-//   x = token(ids) + position(0 .. T - 1)              (B, T, C)
+//   x = token_embedding(ids) + position_embedding(0 .. T - 1)              (B, T, C)
 //   x = blocks[0](x), then x = blocks[1](x), ...       (B, T, C): each block works on what the one below made
-//   logits = to_logits(x)                              (B, T, V)
+//   logits = lm_head(x)                              (B, T, V)
 // The constructor makes the blocks and registers them as "blocks.0", "blocks.1", ...
 //
 // Check it: make exercise N=06a
@@ -13,22 +13,23 @@ using namespace babygpt;
 using parts::Block;
 
 struct Model : LanguageModel {
-    Embedding token, position;
+    Embedding token_embedding, position_embedding;
     std::vector<Block> blocks;
-    Linear to_logits;
+    Linear lm_head;
 
     Model(const Options& o, int vocab_size, Rng& rng)
-        : token(vocab_size, o.n_embd, rng),
-          position(o.block_size, o.n_embd, rng),
-          to_logits(o.n_embd, vocab_size, rng) {
-        add("token", token), add("position", position), add("to_logits", to_logits);
+        : token_embedding(vocab_size, o.n_embd, rng),
+          position_embedding(o.block_size, o.n_embd, rng),
+          lm_head(o.n_embd, vocab_size, rng) {
+        add("token_embedding", token_embedding), add("position_embedding", position_embedding);
+        add("lm_head", lm_head);
         // emplace_back returns the block that now lives in the vector: that one is registered, not a copy of others.
         for (int i = 0; i < o.n_layer; ++i) add(str("blocks.", i), blocks.emplace_back(o, rng));
     }
 
-    Tensor operator()(const Tokens& ids) const override {    // (B, T)
-        Tensor x = token(ids) + position(positions(ids.T));  // (B, T, C)
-        for (const Block& block : blocks) x = block(x);      // x goes in and x comes out: the next block reads it
-        return to_logits(x);                                 // (B, T, V)
+    Tensor operator()(const Tokens& ids) const override {                        // (B, T)
+        Tensor x = token_embedding(ids) + position_embedding(positions(ids.T));  // (B, T, C)
+        for (const Block& block : blocks) x = block(x);  // x goes in and x comes out: the next block reads it
+        return lm_head(x);                               // (B, T, V)
     }
 };

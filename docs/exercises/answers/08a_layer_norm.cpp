@@ -12,7 +12,7 @@
 // Hint: three loops over c for each row: for the mean, for the variance, and for y.
 #include <cmath>
 
-#include "common/tensor.h"
+#include "common/tensor/tensor.h"
 using namespace babygpt;
 
 Tensor normalise(const Tensor& x, const Tensor& gain, const Tensor& bias) {

@@ -8,7 +8,7 @@
 // Check it: make exercise N=08c
 #include <cmath>
 
-#include "common/tensor.h"
+#include "common/tensor/tensor.h"
 using namespace babygpt;
 
 Tensor normalise(const Tensor& x, const Tensor& gain, const Tensor& bias) {

@@ -13,8 +13,8 @@
 #include <span>
 #include <vector>
 
-#include "common/real.h"
-#include "common/rng.h"
+#include "common/base/rng.h"
+#include "common/tensor/real.h"
 using namespace babygpt;
 
 std::vector<real> throw_coins(size_t n, double p, Rng& rng) {

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "common/real.h"
+#include "common/tensor/real.h"
 using namespace babygpt;
 
 struct Cache {

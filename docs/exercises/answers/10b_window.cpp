@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "common/ops.h"
+#include "common/tensor/ops.h"
 using namespace babygpt;
 
 struct Plan {

@@ -11,21 +11,22 @@
 using namespace babygpt;
 
 struct Model : LanguageModel {
-    Embedding token, position;
+    Embedding token_embedding, position_embedding;
     parts::Head head;
-    Linear to_logits;
+    Linear lm_head;
 
     Model(const Options& o, int vocab_size, Rng& rng)
-        : token(vocab_size, o.n_embd, rng),
-          position(o.block_size, o.n_embd, rng),
+        : token_embedding(vocab_size, o.n_embd, rng),
+          position_embedding(o.block_size, o.n_embd, rng),
           head(o.n_embd, o.n_embd, rng),
-          to_logits(o.n_embd, vocab_size, rng) {
-        add("token", token), add("position", position), add("head", head), add("to_logits", to_logits);
+          lm_head(o.n_embd, vocab_size, rng) {
+        add("token_embedding", token_embedding), add("position_embedding", position_embedding);
+        add("head", head), add("lm_head", lm_head);
     }
 
-    Tensor operator()(const Tokens& ids) const override {    // (B, T)
-        Tensor x = token(ids) + position(positions(ids.T));  // (B, T, C)
-        return to_logits(head(x));                           // (B, T, V)
+    Tensor operator()(const Tokens& ids) const override {                        // (B, T)
+        Tensor x = token_embedding(ids) + position_embedding(positions(ids.T));  // (B, T, C)
+        return lm_head(head(x));                                                 // (B, T, V)
     }
 };
 
@@ -56,10 +57,10 @@ struct CachedWriter {
         values.insert(values.end(), v.values().begin(), v.values().end());
         Shape kept{1, int(read.size()), o.n_embd};
         Tensor scores = matmul(q, transpose(Tensor(kept, keys))) / std::sqrt(o.n_embd);  // (1, 1, places)
-        return model.to_logits(matmul(softmax(scores), Tensor(kept, values)));           // (1, 1, V)
+        return model.lm_head(matmul(softmax(scores), Tensor(kept, values)));             // (1, 1, V)
     }
 
     Tensor token_at(int c, int place) const {
-        return model.token(Tokens(1, 1, {c})) + model.position(Tokens(1, 1, {place}));
+        return model.token_embedding(Tokens(1, 1, {c})) + model.position_embedding(Tokens(1, 1, {place}));
     }
 };

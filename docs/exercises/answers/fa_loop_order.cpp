@@ -11,7 +11,7 @@
 // Hint: if j is innermost, c[i, j] and b[k, j] both walk along a row, and a[i, k] stands still. c starts at 0.
 #include <cstddef>
 
-#include "common/real.h"
+#include "common/tensor/real.h"
 using namespace babygpt;
 
 struct Sizes {

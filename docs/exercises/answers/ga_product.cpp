@@ -10,7 +10,7 @@
 // Hint: the slope of a * a + a is 2 a + 1. The three shares must add up to dy times that.
 #include <span>
 
-#include "common/real.h"
+#include "common/tensor/real.h"
 using namespace babygpt;
 
 // y = a * b

@@ -13,7 +13,7 @@ std::string check() {
     const Tensor& constant = table;
     lookup(constant.values(), ids, C, y);
     const Shape shape{int(N), int(C)};
-    expect_same("y", {shape, y}, {shape, rows(table, places).values()}, "Row n of y is row ids[n] of the table.",
+    expect_same("y", {shape, y}, {shape, embedding(table, places).values()}, "Row n of y is row ids[n] of the table.",
                 {{"Row n of y is row n of the table. Which row it is, ids[n] says.",
                   {shape, [&] {
                        std::vector<real> straight(N * C, 0);

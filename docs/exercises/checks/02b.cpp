@@ -8,16 +8,16 @@ std::string check() {
     Tensor token = random_tensor({V, C}, 1), position = random_parameter({block_size, C}, 2);
     for (auto [B, T] : {std::pair{2, 3}, {3, 5}, {1, 1}}) {
         Tokens ids(B, T, random_ids(size_t(B * T), V, 3));
-        auto core = [&] { return rows(token, ids) + rows(position, positions(T)); };
+        auto core = [&] { return embedding(token, ids) + embedding(position, positions(T)); };
         Tokens by_row(B, T), counted(B, T);
         for (int i = 0; i < B * T; ++i) by_row.ids[size_t(i)] = i / T, counted.ids[size_t(i)] = i % block_size;
         std::string hint = "x[b, t] is the row of the character plus the row of the place t.";
         expect_same("x", embed(ids, token, position), core(), hint,
-                    {{"The position is missing.", rows(token, ids)},
+                    {{"The position is missing.", embedding(token, ids)},
                      {"Row b of the batch has got position b. The place is t: every row begins at place 0.",
-                      rows(token, ids) + rows(position, by_row)},
+                      embedding(token, ids) + embedding(position, by_row)},
                      {"The places go on counting from one row of the batch to the next. Each row begins at place 0.",
-                      rows(token, ids) + rows(position, counted)}});
+                      embedding(token, ids) + embedding(position, counted)}});
 
         Tensor dx = random_tensor({B, T, C}, 4), last = Tensor::zeros({block_size, C});
         Tensor expected = core_gradients(core, {position}, dx)[0];

@@ -26,7 +26,8 @@ std::string check() {
     for (size_t t = 0; t < size_t(T); ++t)
         expect(alike(scores(both, t), scores(both, T + t)),
                str("The same sentence stands twice in a batch, and at place ", t, " its scores differ."), hint);
-    Tensor expected = model.to_logits(model.token(Tokens(1, T, sentence)) + model.position(positions(T)));
+    Tensor expected =
+        model.lm_head(model.token_embedding(Tokens(1, T, sentence)) + model.position_embedding(positions(T)));
     expect_same("logits", alone, expected, "Every row starts at place 0 and counts up. " + hint);
     return "Every row of a batch starts at place 0, and places differ.";
 }

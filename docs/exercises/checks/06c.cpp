@@ -28,9 +28,10 @@ std::string check() {
                str("After 3 steps none of the numbers of block ", i, " has moved."),
                "The optimiser moves what it was given: model.parameters. Whose parameters stand under each name?");
     Block one(o, another);
-    expect_parameters(model, {registered("token", model.token), registered("position", model.position),
-                              registered("to_logits", model.to_logits), registered("blocks.0", one),
-                              registered("blocks.1", one), registered("blocks.2", one)});
+    expect_parameters(model,
+                      {registered("token_embedding", model.token_embedding),
+                       registered("position_embedding", model.position_embedding), registered("lm_head", model.lm_head),
+                       registered("blocks.0", one), registered("blocks.1", one), registered("blocks.2", one)});
     for (size_t i = 0; i < model.parameters.size(); ++i)
         for (size_t j = 0; j < i; ++j)
             expect(

@@ -66,7 +66,9 @@ int main(int argc, char** argv) {
             restore(model.parameters, saved.checkpoint, "", file);
             return model;
         };
-        auto embed = [&](const auto& model) { return model.token(tokens) + model.position(positions(tokens.T)); };
+        auto embed = [&](const auto& model) {
+            return model.token_embedding(tokens) + model.position_embedding(positions(tokens.T));
+        };
         if (stage == "03_head") {
             auto model = load(one::Model(saved.options, saved.vocabulary.size(), unused));
             Tensor x = embed(model);

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
         SavedModel saved = load_model("runs/" + stage + "/model.safetensors", stage);
         Tensor table;  // (T, C)
         for (const Module::Parameter& parameter : saved.checkpoint.tensors)
-            if (parameter.name == "position.weight") table = parameter.tensor;
+            if (parameter.name == "position_embedding.weight") table = parameter.tensor;
         if (!table.node) fail("the model of ", stage, " has no places; try 02_position or a later stage");
         size_t T = size_t(table.size(0)), C = size_t(table.size(1)), every = std::max<size_t>(1, T / 32);
         auto dot = [&](size_t i, size_t j) {

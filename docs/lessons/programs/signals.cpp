@@ -36,7 +36,7 @@ Signal measure(const Corpus& corpus) {
     Signal signal;
     {
         NoGrad looking;
-        Tensor x = model.token(batch.x) + model.position(positions(o.block_size));  // (B, T, C)
+        Tensor x = model.token_embedding(batch.x) + model.position_embedding(positions(o.block_size));  // (B, T, C)
         for (const auto& b : model.blocks) {
             x = b(x);
             signal.up.push_back(deviation(x.values()));

@@ -1,0 +1,78 @@
+#include "common/nn/nn.h"
+
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace babygpt {
+
+namespace {
+
+thread_local Rng* dropout_stream = nullptr;
+
+}  // namespace
+
+size_t Module::parameter_count() const {
+    size_t count = 0;
+    for (const Parameter& parameter : parameters) count += parameter.tensor.count();
+    return count;
+}
+
+void Module::add(const std::string& name, const Tensor& parameter) { parameters.push_back({name, parameter}); }
+
+void Module::add(const std::string& name, const Module& part) {
+    for (const Parameter& parameter : part.parameters) add(name + "." + parameter.name, parameter.tensor);
+}
+
+Linear::Linear(int in, int out, Rng& rng, Bias has_bias)
+    : weight(Tensor::parameter({out, in})) {
+    auto fill = [bound = 1 / std::sqrt(in), &rng](Tensor& tensor) {
+        for (real& v : tensor.values()) v = real(bound * (2 * rng.uniform() - 1));
+    };
+    fill(weight);
+    add("weight", weight);
+    if (has_bias == no_bias) return;
+    bias = Tensor::parameter({out});
+    fill(bias);
+    add("bias", bias);
+}
+
+Embedding::Embedding(int count, int n_embd, Rng& rng)
+    : weight(Tensor::parameter({count, n_embd})) {
+    fill_normal(weight, 1, rng);
+    add("weight", weight);
+}
+
+LayerNorm::LayerNorm(int n_embd)
+    : weight(Tensor::parameter({n_embd})),
+      bias(Tensor::parameter({n_embd})) {
+    for (real& v : weight.values()) v = 1;
+    add("weight", weight);
+    add("bias", bias);
+}
+
+DropoutScope::DropoutScope(Rng& stream)
+    : before(std::exchange(dropout_stream, &stream)) {}
+DropoutScope::~DropoutScope() { dropout_stream = before; }
+
+Tensor Dropout::operator()(Tensor x) const {
+    if (!dropout_stream || p == 0) return x;
+    return dropout(std::move(x), p, dropout_stream->next());
+}
+
+Tensor causal_attention(const Tensor& qkv, int n_head, const Dropout& dropout) {
+    if (!dropout_stream || dropout.p == 0) return causal_attention(qkv, n_head);
+    return causal_attention(qkv, n_head, dropout.p, dropout_stream->next());
+}
+
+void fill_normal(Tensor& tensor, double deviation, Rng& rng) {
+    for (real& v : tensor.values()) v = real(deviation * rng.normal());
+}
+
+Tokens positions(int T) {
+    Tokens result(1, T);
+    std::iota(result.ids.begin(), result.ids.end(), 0);
+    return result;
+}
+
+}  // namespace babygpt

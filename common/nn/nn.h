@@ -1,0 +1,73 @@
+// Layers: what PyTorch's users get from torch.nn. A layer owns its parameters; calling it computes.
+#pragma once
+#include "common/base/rng.h"
+#include "common/tensor/ops.h"
+
+namespace babygpt {
+
+// Something with parameters. They are handles, so a module can be copied and moved, and names lead to them:
+// "head.key.weight".
+struct Module {
+    struct Parameter {
+        std::string name;
+        Tensor tensor;
+    };
+    std::vector<Parameter> parameters;
+
+    size_t parameter_count() const;
+
+  protected:
+    void add(const std::string& name, const Tensor& parameter);
+    void add(const std::string& name, const Module& part);  // its parameters become ours, as name.theirs
+};
+
+enum Bias { with_bias, no_bias };
+
+struct Linear : Module {  // y = x weight^T + bias
+    Tensor weight, bias;  // (out, in), (out); both start uniform in +-1/sqrt(in)
+    Linear(int in, int out, Rng& rng, Bias has_bias = with_bias);
+    Tensor operator()(const Tensor& x) const { return linear(x, weight, bias); }
+};
+
+struct Embedding : Module {  // a row of numbers for each token
+    Tensor weight;           // (count, n_embd), starts from N(0, 1)
+    Embedding(int count, int n_embd, Rng& rng);
+    Tensor operator()(const Tokens& ids) const { return embedding(weight, ids); }
+};
+
+struct LayerNorm : Module {  // each row to mean 0 and deviation 1, then scaled and shifted by what it learns
+    Tensor weight, bias;     // (n_embd) each, start at 1 and 0
+    explicit LayerNorm(int n_embd);
+    Tensor operator()(const Tensor& x) const { return layer_norm(x, weight, bias); }
+};
+
+// While training, dropout zeroes a share of the numbers, anew each time; the trainer opens a scope around every step
+// and says which stream to draw from. Outside of a scope (evaluation, sampling) there is no dropout.
+class DropoutScope {
+  public:
+    explicit DropoutScope(Rng& stream);
+    ~DropoutScope();
+    DropoutScope(const DropoutScope&) = delete;
+
+  private:
+    Rng* before;
+};
+
+struct Dropout {
+    double p;
+    Tensor operator()(Tensor x) const;
+};
+
+Tensor causal_attention(const Tensor& qkv, int n_head, const Dropout& dropout);  // dropout on the attention weights
+
+void fill_normal(Tensor& tensor, double deviation, Rng& rng);
+
+Tokens positions(int T);  // 0, 1, ..., T-1, as one row
+
+// Every stage's model: token numbers (B, T) in, scores of the next token (B, T, V) out.
+struct LanguageModel : Module {
+    virtual Tensor operator()(const Tokens& ids) const = 0;
+    virtual ~LanguageModel() = default;
+};
+
+}  // namespace babygpt

@@ -1,0 +1,67 @@
+#include "common/nn/optim.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "common/tensor/kernels.h"
+
+namespace babygpt {
+
+AdamW::AdamW(std::vector<Module::Parameter> list, double decay)
+    : weight_decay(decay),
+      parameters(std::move(list)) {
+    for (const Module::Parameter& parameter : parameters) {
+        means.push_back(Tensor::zeros(parameter.tensor.shape()));
+        squares.push_back(Tensor::zeros(parameter.tensor.shape()));
+    }
+}
+
+void AdamW::step(double learning_rate) {
+    begin();
+    update(learning_rate, 1, 0, 1);
+    for (Module::Parameter& parameter : parameters) parameter.tensor.clear_grad();
+}
+
+void AdamW::update(double learning_rate, double gradient_scale, int part, int parts) {
+    AdamWStep settings{.learning_rate = learning_rate,
+                       .beta1 = 0.9,
+                       .beta2 = 0.99,  // batches are small, runs short: sizes seen a hundred steps ago are old
+                       .epsilon = 1e-8,
+                       .weight_decay = weight_decay,
+                       .gradient_scale = gradient_scale,
+                       .step = steps};
+    for_part(parameters, part, parts, [&](size_t i, size_t first, size_t last) {
+        Tensor& tensor = parameters[i].tensor;
+        if (!tensor.has_grad()) return;
+        size_t n = last - first;
+        adamw(settings, tensor.values().subspan(first, n), tensor.grad().subspan(first, n),
+              means[i].values().subspan(first, n), squares[i].values().subspan(first, n));
+    });
+}
+
+void for_part(const std::vector<Module::Parameter>& parameters, int part, int parts,
+              const std::function<void(size_t, size_t, size_t)>& f) {
+    size_t total = 0, start = 0;
+    for (const Module::Parameter& parameter : parameters) total += parameter.tensor.count();
+    size_t from = total * size_t(part) / size_t(parts), to = total * size_t(part + 1) / size_t(parts);
+    for (size_t i = 0; i < parameters.size(); ++i) {
+        size_t count = parameters[i].tensor.count();
+        size_t first = std::clamp(from, start, start + count), last = std::clamp(to, start, start + count);
+        if (first < last) f(i, first - start, last - start);
+        start += count;
+    }
+}
+
+double clip_scale(double sum_of_squares, double limit) {
+    double length = std::sqrt(sum_of_squares);
+    return limit > 0 && length > limit ? limit / length : 1;
+}
+
+double Schedule::at(int step) const {
+    if (step < warmup) return learning_rate * (step + 1) / (warmup + 1);
+    if (!decay || steps <= warmup) return learning_rate;
+    double done = double(step - warmup) / (steps - warmup);
+    return learning_rate * (0.1 + 0.45 * (1 + std::cos(std::numbers::pi * std::min(done, 1.0))));
+}
+
+}  // namespace babygpt

@@ -1,0 +1,42 @@
+// From gradients to better parameters.
+#pragma once
+#include <functional>
+
+#include "common/nn/nn.h"
+
+namespace babygpt {
+
+// AdamW (Loshchilov and Hutter): each parameter moves by its gradient's running mean over the root of its running
+// square, and shrinks a little on its own (decoupled weight decay).
+class AdamW {
+  public:
+    explicit AdamW(std::vector<Module::Parameter> parameters, double weight_decay = 0.01);
+
+    void step(double learning_rate);  // then the gradients are cleared
+
+    // The same in parts that threads can do side by side: begin once, then update every part.
+    void begin() { ++steps; }
+    void update(double learning_rate, double gradient_scale, int part, int parts);
+
+    double weight_decay;
+    int steps = 0;
+    std::vector<Module::Parameter> parameters;
+    std::vector<Tensor> means, squares;  // one each for every parameter
+};
+
+// Part `part` of all the parameters' numbers, laid end to end and cut into `parts`: calls f(parameter, first, last).
+void for_part(const std::vector<Module::Parameter>& parameters, int part, int parts,
+              const std::function<void(size_t parameter, size_t first, size_t last)>& f);
+
+// What to multiply gradients with so that their length, the root of sum_of_squares, is at most `limit` (0: no limit).
+double clip_scale(double sum_of_squares, double limit);
+
+// The learning rate at a step: rises linearly over `warmup` steps, then, if it decays, falls along a cosine to a tenth.
+struct Schedule {
+    double learning_rate;
+    int warmup = 0, steps = 0;
+    bool decay = false;
+    double at(int step) const;
+};
+
+}  // namespace babygpt

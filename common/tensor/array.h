@@ -1,0 +1,15 @@
+// Arrays are xtensor's, row-major, in memory from the pool. Only the core's own files include this: xtensor takes
+// seconds to compile, and whoever edits a stage should not wait for it.
+#pragma once
+#include <xtensor/xarray.hpp>
+#include <xtensor/xnoalias.hpp>
+
+#include "common/tensor/pool.h"
+#include "common/tensor/real.h"
+
+namespace babygpt {
+
+using Array =
+    xt::xarray_container<xt::uvector<real, PoolAllocator<real>>, xt::layout_type::row_major, xt::svector<size_t, 4>>;
+
+}  // namespace babygpt

@@ -1,0 +1,90 @@
+// Attention a strip of rows at a time: the strip's scores stay in cache from the first product to the last, and since a
+// row sees only itself and the rows before it, a strip that ends at row `seen` needs only that many columns.
+#include <cmath>
+
+#include "common/tensor/kernels.h"
+#include "common/tensor/tile.h"
+
+namespace babygpt {
+
+namespace {
+
+constexpr size_t strip = tile_columns;  // as a strip's end must end a panel
+
+// Calls f(first row, rows, columns seen) for each strip of T rows.
+template <class F>
+void for_strips(size_t T, F f) {
+    for (size_t row = 0; row < T; row += strip) {
+        size_t rows = std::min(strip, T - row);
+        f(row, rows, row + rows);
+    }
+}
+
+// y = x with each weight kept or dropped by its coin
+void drop(const Attention& s, size_t row, const real* x, real* y, size_t n) {
+    uint32_t coin = s.coin + static_cast<uint32_t>(row * s.T);
+    for (size_t j = 0; j < n; ++j) y[j] = x[j] * (*s.coins)(coin + static_cast<uint32_t>(j));
+}
+
+using Buffer = std::vector<real, PoolAllocator<real>>;
+
+}  // namespace
+
+void attention(const Attention& s, const real* q, const real* k, const real* v, real* weights, real* out,
+               size_t out_stride) {
+    const size_t T = s.T, H = s.head_size;
+    const real scale = 1 / std::sqrt(static_cast<real>(H));
+    thread_local Packed keys, values;
+    thread_local Buffer dropped;
+    keys.pack(H, T, k, 1, s.stride);  // transposed
+    values.pack(T, H, v, s.stride, 1);
+    dropped.resize(s.coins ? strip * T : 0);
+    for_strips(T, [&](size_t row, size_t rows, size_t seen) {
+        real* w = weights + row * T;
+        tile_matmul(rows, seen, H, scale, q + row * s.stride, s.stride, 1, keys, 0, w, T);
+        for (size_t i = 0; i < rows; ++i) {
+            softmax_row(w + i * T, w + i * T, seen, row + i + 1);
+            if (s.coins) drop(s, row + i, w + i * T, &dropped[i * T], seen);
+        }
+        tile_matmul(rows, H, seen, 1, s.coins ? dropped.data() : w, T, 1, values, 0, out + row * out_stride,
+                    out_stride);
+    });
+}
+
+void attention_pullback(const Attention& s, const real* q, const real* k, const real* v, const real* weights,
+                        const real* dout, size_t dout_stride, real* dq, real* dk, real* dv) {
+    const size_t T = s.T, H = s.head_size;
+    const real scale = 1 / std::sqrt(static_cast<real>(H));
+    thread_local Packed keys, values, strip_of_q, strip_of_dout;
+    thread_local Buffer dropped, dscores;
+    keys.pack(T, H, k, s.stride, 1);
+    values.pack(H, T, v, 1, s.stride);  // transposed
+    dropped.resize(s.coins ? strip * T : 0);
+    dscores.resize(strip * T);
+    for (size_t i = 0; i < T; ++i) {
+        std::fill_n(dk + i * s.stride, H, real(0));
+        std::fill_n(dv + i * s.stride, H, real(0));
+    }
+    for_strips(T, [&](size_t row, size_t rows, size_t seen) {
+        const real *w = weights + row * T, *dout_strip = dout + row * dout_stride, *q_strip = q + row * s.stride;
+        // out = drop(w) v: dw = drop(dout v^T); w = softmax(scores)
+        tile_matmul(rows, seen, H, 1, dout_strip, dout_stride, 1, values, 0, dscores.data(), T);
+        for (size_t i = 0; i < rows; ++i) {
+            real* d = &dscores[i * T];
+            if (s.coins) {
+                drop(s, row + i, w + i * T, &dropped[i * T], seen);
+                drop(s, row + i, d, d, seen);
+            }
+            softmax_pullback_row(w + i * T, d, d, seen);
+        }
+        // dv += drop(w)^T dout
+        strip_of_dout.pack(rows, H, dout_strip, dout_stride, 1);
+        tile_matmul(seen, H, rows, 1, s.coins ? dropped.data() : w, 1, T, strip_of_dout, 1, dv, s.stride);
+        // scores = scale q k^T: dq = scale dscores k, dk += scale dscores^T q
+        tile_matmul(rows, H, seen, scale, dscores.data(), T, 1, keys, 0, dq + row * s.stride, s.stride);
+        strip_of_q.pack(rows, H, q_strip, s.stride, 1);
+        tile_matmul(seen, H, rows, scale, dscores.data(), 1, T, strip_of_q, 1, dk, s.stride);
+    });
+}
+
+}  // namespace babygpt

@@ -1,0 +1,18 @@
+// Matrix products. Only gemm.cpp knows BLAS.
+#pragma once
+#include <cstddef>
+
+#include "common/tensor/real.h"
+
+namespace babygpt {
+
+struct Matrix {  // rows x columns in row-major memory; `stride` elements lie between two rows; read transposed if asked
+    const real* data;
+    size_t stride;
+    bool transposed = false;
+};
+
+// c (m, n) = alpha * a (m, k) b (k, n) + beta * c. With beta 0, c need not hold numbers before.
+void gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real beta, real* c, size_t c_stride);
+
+}  // namespace babygpt

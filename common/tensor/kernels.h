@@ -1,0 +1,72 @@
+// The loops over rows that every step runs, each in one pass: softmax, layer norm, cross-entropy, dropout, AdamW, and
+// attention in kernels of its own. Plain functions on plain memory; ops.cpp gives them gradients. A row holds n
+// numbers.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "common/tensor/real.h"
+
+namespace babygpt {
+
+// Softmax over the row's first `seen` numbers; the rest become 0. x may be y.
+void softmax_row(const real* x, real* y, size_t n, size_t seen);
+// dx = y * (dy - sum(dy * y)); dx may be dy.
+void softmax_pullback_row(const real* y, const real* dy, real* dx, size_t n);
+
+struct RowStats {
+    real mean, inverse_deviation;
+};
+// y = (x - mean) / sqrt(variance + 1e-5) * gain + bias
+RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real* y, size_t n);
+// dx = pullback of the row (may be dy); dgain and dbias are added to
+void layer_norm_pullback_row(const real* x, RowStats stats, const real* gain, const real* dy, real* dx, real* dgain,
+                             real* dbias, size_t n);
+
+// Turns a row of logits into probabilities in place and returns -log(probability of target).
+real cross_entropy_row(real* logits, int target, size_t n);
+// The same loss, and the logits left as they are.
+real cross_entropy_loss(const real* logits, int target, size_t n);
+
+// Dropout's coin for element i of the stream `key`: 1 / (1 - p) if it stays, 0 if it is dropped. The coins are computed
+// from the element's number, so that the pullback throws the same ones again instead of keeping them.
+struct Coins {
+    Coins(uint64_t key, double p);
+    real operator()(uint32_t i) const {
+        uint32_t x = (i ^ low) * 0x7feb352d + high;
+        x ^= x >> 15;
+        x *= 0x846ca68b;
+        x ^= x >> 16;
+        return x < limit ? scale : 0;
+    }
+    uint32_t low, high, limit;
+    real scale;
+};
+
+void add(std::span<const real> x, std::span<real> sum);  // sum += x
+double sum_of_squares(std::span<const real> x);
+void add_rows(const real* x, real* sum, size_t rows, size_t n);  // sum (n) += every row of x (rows, n)
+
+struct AdamWStep {
+    double learning_rate, beta1, beta2, epsilon, weight_decay, gradient_scale;
+    int step;  // from 1
+};
+void adamw(const AdamWStep& s, std::span<real> value, std::span<const real> gradient, std::span<real> mean,
+           std::span<real> square);
+
+// Causal self-attention of one head over one sequence of T positions. q, k, v and their gradients are (T, head_size)
+// inside rows `stride` apart; weights is (T, T), the softmax before dropout, which the pullback needs; coins (if any)
+// start at `coin`.
+struct Attention {
+    size_t T, head_size, stride;
+    const Coins* coins = nullptr;
+    uint32_t coin = 0;
+};
+void attention(const Attention& s, const real* q, const real* k, const real* v, real* weights, real* out,
+               size_t out_stride);
+// dq, dk, dv are written, not added to
+void attention_pullback(const Attention& s, const real* q, const real* k, const real* v, const real* weights,
+                        const real* dout, size_t dout_stride, real* dq, real* dk, real* dv);
+
+}  // namespace babygpt

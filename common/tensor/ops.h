@@ -1,0 +1,55 @@
+// Operations on tensors. Where two shapes differ they are broadcast as in NumPy: aligned at the last axis, sizes of 1
+// repeated. A Tensor taken by value may give its memory to the result when it was a temporary, as in relu(up(x)).
+#pragma once
+#include <cstdint>
+
+#include "common/tensor/tensor.h"
+
+namespace babygpt {
+
+// A batch of token numbers, (B, T).
+struct Tokens {
+    int B, T;
+    std::vector<int> ids;  // row by row
+    Tokens(int batch, int time, std::vector<int> numbers);
+    Tokens(int batch, int time);  // all 0
+};
+
+// Which of (rows, columns) pairs are hidden; see future().
+struct Mask {
+    int rows, columns;
+    std::vector<char> hidden;
+};
+Mask future(
+    int T);  // (T, T): hides position j from position i wherever j > i, all above the diagonal (tril is what stays)
+
+Tensor operator+(Tensor a, Tensor b);
+Tensor operator-(Tensor a, Tensor b);
+Tensor operator*(Tensor a, Tensor b);
+Tensor operator*(Tensor a, double factor);
+Tensor operator/(Tensor a, double divisor);
+Tensor sum(const Tensor& x);
+
+Tensor matmul(const Tensor& a, const Tensor& b);  // (..., M, K) @ (..., K, N) -> (..., M, N)
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});  // (..., in) @ (out, in)^T + (out)
+Tensor transpose(const Tensor& x);                                              // swaps the last two axes
+Tensor concat(const std::vector<Tensor>& parts);                                // along the last axis
+Tensor embedding(const Tensor& table, const Tokens& ids);                            // (V, C), (B, T) -> (B, T, C)
+
+Tensor relu(Tensor x);
+Tensor masked_fill(Tensor x, const Mask& mask, real fill);  // (..., rows, columns)
+Tensor softmax(Tensor x);                                   // over the last axis
+Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias);
+Tensor dropout(Tensor x, double p,
+               uint64_t key);  // zeroes a share p of x and scales the rest by 1 / (1 - p); key picks which
+
+// Mean over all positions of -log(probability of the target), from logits (B, T, V). The mean may be over a part of a
+// larger batch: then `of` is the number of positions in the whole, and the parts' losses add up.
+Tensor cross_entropy(Tensor logits, const Tokens& targets, size_t of = 0);
+
+// All heads of causal self-attention in one pass: qkv (B, T, 3C) holds queries, keys and values side by side, each
+// n_head heads of C / n_head. The same as matmul(dropout(softmax(masked_fill(q k^T / sqrt(head_size)))), v) for each
+// head, concatenated.
+Tensor causal_attention(const Tensor& qkv, int n_head, double p = 0, uint64_t key = 0);  // (B, T, C)
+
+}  // namespace babygpt

@@ -1,0 +1,190 @@
+#include "common/tensor/tensor.h"
+
+#include <algorithm>
+
+#include "common/base/thread_pool.h"
+#include "common/tensor/node.h"
+
+namespace babygpt {
+
+namespace {
+
+thread_local bool recording = true;
+
+Array::shape_type array_shape(const Shape& shape) {
+    for (int n : shape)
+        if (n < 1) fail("a tensor of shape ", to_string(shape), ": every size must be at least 1");
+    return {shape.begin(), shape.end()};
+}
+
+// Every node after all it was made of. Iterative: a deep model must not overflow the stack.
+std::vector<std::shared_ptr<Node>> sorted_graph(const std::shared_ptr<Node>& root) {
+    std::vector<std::shared_ptr<Node>> order;
+    std::vector<std::pair<std::shared_ptr<Node>, size_t>> path;  // a node, and how many of its inputs were visited
+    auto visit = [&](const std::shared_ptr<Node>& node) {
+        if (node->walk == Node::done)
+            fail("backward: this graph was walked before and is gone; compute the loss again");
+        if (node->walk == Node::listed || !node->pullback) return;
+        node->walk = Node::listed;
+        path.emplace_back(node, 0);
+    };
+    visit(root);
+    while (!path.empty()) {
+        auto& [node, next] = path.back();
+        if (next < node->inputs.size()) {
+            visit(node->inputs[next++].node);
+        } else {
+            order.push_back(std::move(node));
+            path.pop_back();
+        }
+    }
+    return order;
+}
+
+// What an earlier pullback handed out may still be on its way to a parameter's gradient.
+void await_grad(const Node& node) {
+    if (node.has_grad && !node.pullback) settle();
+}
+
+}  // namespace
+
+Node::~Node() {
+    thread_local std::vector<std::shared_ptr<Node>>* waiting = nullptr;  // inputs of the nodes being freed further up
+    std::vector<std::shared_ptr<Node>> list;
+    bool outermost = !waiting;
+    if (outermost) waiting = &list;
+    for (Tensor& input : inputs) waiting->push_back(std::move(input.node));  // kept while the pullback lets go of them
+    pullback = nullptr;
+    if (!outermost) return;
+    while (!list.empty()) {
+        std::shared_ptr<Node> next = std::move(list.back());
+        list.pop_back();
+    }
+    waiting = nullptr;
+}
+
+bool grad_enabled() { return recording; }
+NoGrad::NoGrad()
+    : before(recording) {
+    recording = false;
+}
+NoGrad::~NoGrad() { recording = before; }
+
+std::string to_string(const Shape& shape) {
+    std::string text = "(";
+    for (size_t i = 0; i < shape.size(); ++i) text += (i ? "," : "") + std::to_string(shape[i]);
+    return text + ")";
+}
+
+Tensor make_tensor(std::shared_ptr<Array> value) {
+    Tensor result;
+    result.node = std::make_shared<Node>();
+    result.node->value = std::move(value);
+    return result;
+}
+
+Tensor::Tensor(const Shape& shape, std::span<const real> values)
+    : Tensor(make_tensor(make_array(array_shape(shape)))) {
+    if (values.size() != count())
+        fail("a tensor of shape ", to_string(shape), " holds ", count(), " numbers, but ", values.size(),
+             " were given");
+    std::copy(values.begin(), values.end(), value(*this).begin());
+}
+
+Tensor Tensor::zeros(const Shape& shape) {
+    Tensor result = make_tensor(make_array(array_shape(shape)));
+    value(result).fill(0);
+    return result;
+}
+
+Tensor Tensor::parameter(const Shape& shape) {
+    Tensor result = zeros(shape);
+    result.node->wants_grad = true;
+    return result;
+}
+
+Shape Tensor::shape() const { return {value(*this).shape().begin(), value(*this).shape().end()}; }
+
+int Tensor::size(int axis) const {
+    int axes = int(value(*this).dimension());
+    if (axis < -axes || axis >= axes)
+        fail("size(", axis, ") of a tensor of shape ", to_string(shape()), ": no such axis");
+    return int(value(*this).shape(size_t(axis < 0 ? axis + axes : axis)));
+}
+
+size_t Tensor::count() const { return value(*this).size(); }
+std::span<const real> Tensor::values() const { return {value(*this).data(), count()}; }
+std::span<real> Tensor::values() { return {value(*this).data(), count()}; }
+bool Tensor::wants_grad() const { return node->wants_grad; }
+
+real Tensor::item() const {
+    if (count() != 1) fail("item() of a tensor of shape ", to_string(shape()), ": it holds more than one number");
+    return values()[0];
+}
+
+bool Tensor::has_grad() const { return node->has_grad; }
+void Tensor::clear_grad() { node->has_grad = false; }
+
+std::span<real> Tensor::grad() {
+    if (!has_grad()) fail("grad() of a tensor of shape ", to_string(shape()), ": no backward() has reached it");
+    return {node->grad.data(), count()};
+}
+std::span<const real> Tensor::grad() const { return const_cast<Tensor*>(this)->grad(); }
+
+void Tensor::share_values(const Tensor& other) {
+    if (shape() != other.shape())
+        fail("share_values: ", to_string(shape()), " and ", to_string(other.shape()), " differ");
+    node->value = other.node->value;
+}
+
+//> backward
+void Tensor::backward() {
+    if (count() != 1) fail("backward: starts from a single number, not from ", to_string(shape()), "; take the loss");
+    std::vector<std::shared_ptr<Node>> order = sorted_graph(node);
+    if (order.empty()) fail("backward: nothing here wants a gradient; was the loss computed under NoGrad?");
+    Array one(value(*this).shape());
+    one.fill(1);
+    add_grad(*this, std::move(one));
+    for (; !order.empty(); order.pop_back()) {  // from the loss back: a node's gradient is whole before it is passed on
+        Node& current = *order.back();
+        current.pullback(current.grad);
+        current.walk = Node::done;
+        current.has_grad = false;
+        current.pullback = nullptr;  // free the graph as we go
+        current.inputs.clear();
+        current.grad = Array();
+    }
+    settle();  // what another thread may still be computing of it
+}
+//< backward
+
+std::shared_ptr<Array> take_value(Tensor& x) {
+    bool temporary = x.node.use_count() == 1 && x.node->value.use_count() == 1;
+    return temporary ? std::move(x.node->value) : nullptr;
+}
+
+void add_grad(const Tensor& x, Array&& dx) {
+    if (!x.node->wants_grad) return;
+    await_grad(*x.node);
+    if (x.node->has_grad)
+        xt::noalias(x.node->grad) += dx;
+    else
+        x.node->grad = std::move(dx);
+    x.node->has_grad = true;
+}
+
+GradTarget grad_target(const Tensor& x) {
+    if (x.node->grad.shape() != value(x).shape()) x.node->grad = Array(value(x).shape());
+    await_grad(*x.node);
+    real beta = x.node->has_grad ? 1 : 0;
+    x.node->has_grad = true;
+    return {x.node->grad.data(), beta};
+}
+
+real* zeroed_grad_target(const Tensor& x) {
+    auto [data, beta] = grad_target(x);
+    if (beta == 0) std::fill_n(data, x.count(), real(0));
+    return data;
+}
+
+}  // namespace babygpt

@@ -1,0 +1,46 @@
+#include "common/text/baselines.h"
+
+#include <cmath>
+#include <unordered_map>
+
+#include "common/base/format.h"
+
+namespace babygpt {
+
+Ruler measure(const Corpus& corpus) {
+    size_t V = size_t(corpus.vocabulary.size());
+    std::vector<double> single(V, 1), before(V, 1);  // as if each had been seen once
+    std::unordered_map<uint64_t, double> pairs;
+    auto pair = [V](int a, int b) { return uint64_t(a) * V + uint64_t(b); };
+    for (size_t i = 0; i < corpus.train.size(); ++i) {
+        ++single[size_t(corpus.train[i])];
+        if (i == 0) continue;
+        ++before[size_t(corpus.train[i - 1])];
+        ++pairs[pair(corpus.train[i - 1], corpus.train[i])];
+    }
+    Ruler ruler{std::log(double(V)), 0, 0, corpus.floor};
+    double total = double(corpus.train.size() + V);
+    for (size_t i = 1; i < corpus.val.size(); ++i) {
+        int a = corpus.val[i - 1], b = corpus.val[i];
+        double alone = single[size_t(b)] / total;
+        auto seen = pairs.find(pair(a, b));
+        // The one pretended sighting of a is spread like the single characters: a new pair is improbable, not
+        // impossible.
+        double after = ((seen == pairs.end() ? 0 : seen->second) + alone) / before[size_t(a)];
+        ruler.unigram -= std::log(alone) / double(corpus.val.size() - 1);
+        ruler.bigram -= std::log(after) / double(corpus.val.size() - 1);
+    }
+    return ruler;
+}
+
+std::string Ruler::describe(double loss) const {
+    const char* place = loss >= uniform   ? "no better than knowing nothing"
+                        : loss >= unigram ? "below knowing nothing"
+                        : loss >= bigram  ? "below the unigram line"
+                                          : "below the bigram line";
+    if (!floor) return place;
+    if (loss < *floor - 0.02) return format("%.2f below the floor: it sees what it should guess", *floor - loss);
+    return format("%s, %.2f above the floor", place, loss - *floor);
+}
+
+}  // namespace babygpt

@@ -1,0 +1,19 @@
+// What a loss means: every loss is printed beside these lines.
+#pragma once
+#include "common/text/corpus.h"
+
+namespace babygpt {
+
+// In nats per character of the corpus's validation part.
+struct Ruler {
+    double uniform;               // knowing nothing: ln V
+    double unigram;               // knowing how frequent each character is in the training part
+    double bigram;                // knowing which character came before
+    std::optional<double> floor;  // knowing all that can be known: the built-in grammars know their entropy
+
+    std::string describe(double loss) const;  // "below the bigram line, 0.62 above the floor"
+};
+
+Ruler measure(const Corpus& corpus);
+
+}  // namespace babygpt

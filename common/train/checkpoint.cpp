@@ -1,0 +1,186 @@
+#include "common/train/checkpoint.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace babygpt {
+
+namespace {
+
+using Json = nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
+
+const char* const dtype = sizeof(real) == 4 ? "F32" : "F64";
+constexpr size_t longest_header = 100'000'000, deepest = 4;
+
+// Parses a header, refusing what the JSON library would let pass: one key twice, and nesting without end.
+Json parse_header(std::string_view text, const std::string& name) {
+    std::vector<std::set<std::string>> keys(deepest + 2);
+    auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
+        if (size_t(depth) > deepest) fail(name, " is damaged: its header is nested too deeply");
+        if (event == Json::parse_event_t::object_start) keys[size_t(depth) + 1].clear();
+        if (event == Json::parse_event_t::key && !keys[size_t(depth)].insert(parsed.get<std::string>()).second)
+            fail(name, " is damaged: its header names ", parsed.get<std::string>(), " twice");
+        return true;
+    };
+    Json header = Json::parse(text, watch, false);
+    if (!header.is_object()) fail(name, " is damaged: its header is not a JSON object");
+    return header;
+}
+
+struct Entry {
+    std::string name;
+    Shape shape;
+    size_t begin, end;
+};
+
+Entry parse_entry(const std::string& tensor, const Json& json, const std::string& name) {
+    auto is_count = [](const Json& v) { return v.is_number_unsigned() && v.get<uint64_t>() <= INT32_MAX; };
+    auto list = [&](const char* key) {
+        bool good = json.is_object() && json.contains(key) && json[key].is_array() && json[key].size() <= 8;
+        if (!good) fail(name, " is damaged: ", tensor, " has no ", key);
+        return json[key];
+    };
+    Json shape = list("shape"), offsets = list("data_offsets");
+    if (!json.contains("dtype") || json["dtype"] != dtype) fail(name, ": ", tensor, " is not of type ", dtype);
+    Entry entry{tensor, {}, 0, 0};
+    size_t bytes = sizeof(real);
+    for (const Json& size : shape) {
+        if (!is_count(size) || size == 0 || bytes > SIZE_MAX / size.get<size_t>())
+            fail(name, " is damaged: ", tensor, " has the shape ", shape.dump());
+        entry.shape.push_back(size.get<int>());
+        bytes *= size.get<size_t>();
+    }
+    if (offsets.size() != 2 || !offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned())
+        fail(name, " is damaged: ", tensor, " has the data_offsets ", offsets.dump());
+    entry.begin = offsets[0].get<size_t>(), entry.end = offsets[1].get<size_t>();
+    if (entry.end < entry.begin || entry.end - entry.begin != bytes)
+        fail(name, " is damaged: ", tensor, " of shape ", shape.dump(), " has the data_offsets ", offsets.dump());
+    return entry;
+}
+
+}  // namespace
+
+std::string to_safetensors(const Checkpoint& checkpoint) {
+    Json header = {{"__metadata__", checkpoint.metadata}};
+    size_t offset = 0;
+    for (const auto& [name, tensor] : checkpoint.tensors) {
+        size_t end = offset + tensor.count() * sizeof(real);
+        header[name] = {{"dtype", dtype}, {"shape", tensor.shape()}, {"data_offsets", {offset, end}}};
+        offset = end;
+    }
+    std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);  // a file's name may be no UTF-8
+    text.append(63 - (text.size() + 8 + 63) % 64, ' ');  // so that the numbers begin at a multiple of 64
+    uint64_t length = text.size();
+    std::string bytes(8, '\0');
+    std::memcpy(bytes.data(), &length, 8);
+    bytes.reserve(8 + length + offset);
+    bytes += text;
+    for (const auto& [name, tensor] : checkpoint.tensors)
+        bytes.append(reinterpret_cast<const char*>(tensor.values().data()), tensor.count() * sizeof(real));
+    return bytes;
+}
+
+Checkpoint from_safetensors(std::string_view bytes, const std::string& name) {
+    if (bytes.size() < 8) fail(name, " is damaged: ", bytes.size(), " bytes are too few for a checkpoint");
+    uint64_t length;
+    std::memcpy(&length, bytes.data(), 8);
+    if (length > longest_header || length > bytes.size() - 8)
+        fail(name, " is damaged or no checkpoint: its header is said to be ", length, " bytes long, the file has ",
+             bytes.size());
+    Json header = parse_header(bytes.substr(8, length), name);
+    std::string_view data = bytes.substr(8 + length);
+
+    Checkpoint checkpoint;
+    std::vector<Entry> entries;
+    for (const auto& [key, value] : header.items()) {
+        if (key != "__metadata__") {
+            entries.push_back(parse_entry(key, value, name));
+            continue;
+        }
+        if (!value.is_object()) fail(name, " is damaged: its metadata is not a JSON object");
+        for (const auto& [what, text] : value.items()) {
+            if (!text.is_string()) fail(name, " is damaged: its metadata's ", what, " is not a string");
+            checkpoint.metadata[what] = text.get<std::string>();
+        }
+    }
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.begin < b.begin; });
+    size_t offset = 0;
+    for (const Entry& entry : entries) {
+        if (entry.begin != offset || entry.end > data.size())
+            fail(name, " is damaged: ", entry.name, " at bytes ", entry.begin, " to ", entry.end,
+                 entry.begin != offset ? " leaves a gap or overlaps another tensor" : " is beyond the file's end");
+        Tensor tensor = Tensor::zeros(entry.shape);
+        std::memcpy(tensor.values().data(), data.data() + entry.begin, entry.end - entry.begin);
+        checkpoint.tensors.push_back({entry.name, tensor});
+        offset = entry.end;
+    }
+    if (offset != data.size())
+        fail(name, " is damaged: ", data.size() - offset, " bytes at its end belong to no tensor");
+    return checkpoint;
+}
+
+const std::string& Checkpoint::about(const std::string& key, const std::string& file) const {
+    auto found = metadata.find(key);
+    if (found == metadata.end()) fail(file, " is not a checkpoint of this course: its metadata has no ", key);
+    return found->second;
+}
+
+Checkpoint describe_model(const Options& options, const Corpus& corpus, const Module& model, int step,
+                          double train_loss, double val_loss) {
+    return {{{"stage", options.stage},
+             {"options", options_to_json(options)},
+             {"vocabulary", encode_utf8(corpus.vocabulary.characters)},
+             {"corpus", corpus.name},
+             {"corpus_hash", std::to_string(corpus.hash)},
+             {"step", std::to_string(step)},
+             {"train_loss", std::to_string(train_loss)},
+             {"val_loss", std::to_string(val_loss)}},
+            model.parameters};
+}
+
+SavedModel parse_model(std::string_view bytes, const std::string& file, const std::string& stage) {
+    Checkpoint checkpoint = from_safetensors(bytes, file);
+    if (checkpoint.about("stage", file) != stage)
+        fail(file, " was saved by ", checkpoint.about("stage", file), "; use that program, or train with this one");
+    Options options = options_from_json(checkpoint.about("options", file), file);
+    Vocabulary vocabulary(decode_utf8(checkpoint.about("vocabulary", file), file + "'s vocabulary"));
+    // A model is built before it is filled, so its sizes must be ones that the file can fill.
+    double numbers = 0, C = options.n_embd, V = vocabulary.size();
+    for (const auto& [name, tensor] : checkpoint.tensors) numbers += double(tensor.count());
+    if (V < 1 || C * (options.block_size + V) > numbers || (C == 0 && V * V > numbers) ||
+        C * C * options.n_layer > numbers || options.n_layer > double(checkpoint.tensors.size()))
+        fail(file, " is damaged: its options and its vocabulary do not fit its tensors");
+    uint64_t hash = std::strtoull(checkpoint.about("corpus_hash", file).c_str(), nullptr, 10);
+    return {options, vocabulary, hash, std::move(checkpoint)};
+}
+
+SavedModel load_model(const std::string& file, const std::string& stage) {
+    if (!std::filesystem::exists(file))
+        fail("there is no model in ", std::filesystem::path(file).parent_path().string(),
+             "; train one first with build/", stage, " (no ", file, ")");
+
+    return parse_model(read_file(file), file, stage);
+}
+
+void restore(std::vector<Module::Parameter>& parameters, const Checkpoint& checkpoint, const std::string& prefix,
+             const std::string& file) {
+    std::map<std::string, Tensor> saved;
+    for (const auto& [name, tensor] : checkpoint.tensors) saved[name] = tensor;
+    for (auto& [name, tensor] : parameters) {
+        auto found = saved.find(prefix + name);
+        if (found == saved.end())
+            fail(file, " has no tensor ", prefix + name, ": it was saved by another version of the model");
+        if (found->second.shape() != tensor.shape())
+            fail(file, ": ", prefix + name, " is ", to_string(found->second.shape()), ", the model's is ",
+                 to_string(tensor.shape()));
+        std::copy_n(found->second.values().begin(), tensor.count(), tensor.values().begin());
+    }
+}
+
+}  // namespace babygpt

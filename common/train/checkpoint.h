@@ -1,0 +1,41 @@
+// Models on disk, in the safetensors format: the length of a header, the header in JSON, then the numbers
+// (docs/checkpoint.md).
+#pragma once
+#include <map>
+
+#include "common/base/options.h"
+#include "common/nn/optim.h"
+#include "common/text/corpus.h"
+
+namespace babygpt {
+
+struct Checkpoint {
+    std::map<std::string, std::string> metadata;
+    std::vector<Module::Parameter> tensors;
+
+    const std::string& about(const std::string& key,
+                             const std::string& file) const;  // fails if the metadata has no such key
+};
+
+std::string to_safetensors(const Checkpoint& checkpoint);
+Checkpoint from_safetensors(std::string_view bytes,
+                            const std::string& name);  // fails with one clear line on a damaged file
+
+// What a model needs to be used again without the text it was trained on.
+struct SavedModel {
+    Options options;
+    Vocabulary vocabulary;
+    uint64_t corpus_hash;
+    Checkpoint checkpoint;
+};
+Checkpoint describe_model(const Options& options, const Corpus& corpus, const Module& model, int step,
+                          double train_loss, double val_loss);
+SavedModel parse_model(std::string_view bytes, const std::string& file, const std::string& stage);
+SavedModel load_model(const std::string& file, const std::string& stage);  // fails if another stage saved it
+
+// Copies the checkpoint's tensors whose names begin with `prefix` into the parameters; fails if one is missing or of
+// another shape.
+void restore(std::vector<Module::Parameter>& parameters, const Checkpoint& checkpoint, const std::string& prefix,
+             const std::string& name);
+
+}  // namespace babygpt

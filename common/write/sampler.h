@@ -1,0 +1,34 @@
+// From a model to text.
+#pragma once
+#include <functional>
+
+#include "common/base/options.h"
+#include "common/nn/nn.h"
+#include "common/text/corpus.h"
+
+namespace babygpt {
+
+// The next token: the logits over the temperature, of those the top_k likeliest, of those the likeliest that together
+// reach top_p, and one of them by its probability.
+int pick(std::span<const real> logits, const Options& options, Rng& rng);
+
+// What comes after the tokens: scores of the next one. The context is cropped to the block size.
+using NextLogits = std::function<std::vector<real>(std::span<const int> context)>;
+NextLogits next_logits(const LanguageModel& model, int block_size);
+
+// The prompt's tokens; an empty prompt is a new paragraph.
+std::vector<int> prompt_tokens(const Vocabulary& vocabulary, const Options& options);
+
+// Adds options.tokens tokens to the context, one by one, and gives each with the scores it was picked by to `each`.
+// Ends early at the text options.stop, or when `each` returns false.
+using EachToken = std::function<bool(int token, std::span<const real> logits)>;
+void generate(const NextLogits& next, std::vector<int>& context, const Vocabulary& vocabulary, const Options& options,
+              Rng& rng, const EachToken& each);
+
+// The text after the prompt, as one piece.
+std::string write_text(const NextLogits& next, const Vocabulary& vocabulary, const Options& options);
+
+// One tale each of `count` independent tries, for the judge: from an empty line to the next, at most 400 characters.
+std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, const Options& options, int count = 40);
+
+}  // namespace babygpt

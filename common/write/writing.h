@@ -1,0 +1,15 @@
+// The sample command: a model writes for a person, character by character.
+#pragma once
+#include "common/write/sampler.h"
+
+namespace babygpt {
+
+// Writes options.count texts after the prompt ("-" reads it from standard input), or asks for prompts again and again.
+// `training` is the text the model learnt from, if it is at hand: then the longest piece repeated from it is told.
+void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Options& options,
+                  const std::optional<std::vector<int>>& training = {});
+
+// The longest run of tokens that stands in both.
+std::vector<int> longest_shared_run(std::span<const int> sample, std::span<const int> text);
+
+}  // namespace babygpt

@@ -1,0 +1,80 @@
+// Draws tables as pictures: reads them from standard input, writes SVG to standard output.
+//   draw chart TITLE X-LABEL Y-LABEL [log]   words: a line of names, then lines of x and a y for each name but the
+//   first draw heat TITLE                          tabs: "# name" begins a map, a line of column labels, then rows
+#include <iostream>
+#include <sstream>
+
+#include "common/train/trainer.h"
+#include "docs/drawing/svg.h"
+
+using namespace babygpt;
+
+namespace {
+
+std::vector<std::string> split(const std::string& line, char at) {
+    std::vector<std::string> parts;
+    std::istringstream stream(line);
+    for (std::string part; std::getline(stream, part, at);)
+        if (at != ' ' || !part.empty()) parts.push_back(part);
+    return parts;
+}
+
+double number(const std::string& word) {
+    char* end = nullptr;
+    double value = std::strtod(word.c_str(), &end);
+    if (word.empty() || *end || !std::isfinite(value)) fail("expected a number, found \"", word, "\"");
+    return value;
+}
+
+std::string chart(Chart picture) {
+    std::string line;
+    std::getline(std::cin, line);
+    for (const std::string& name : split(line, ' ')) picture.series.push_back({name, {}});
+    if (picture.series.size() < 2) fail("the first line has to name x and what is drawn against it");
+    while (std::getline(std::cin, line)) {
+        std::vector<std::string> words = split(line, ' ');
+        if (words.size() != picture.series.size())
+            fail("expected ", picture.series.size(), " numbers, found \"", line, "\"");
+        for (size_t i = 1; i < words.size(); ++i)
+            picture.series[i].points.push_back({number(words[0]), number(words[i])});
+    }
+    picture.series.erase(picture.series.begin());
+    return draw(picture);
+}
+
+std::string heat(const std::string& title) {
+    std::vector<HeatMap> maps;
+    for (std::string line; std::getline(std::cin, line);) {
+        if (line.starts_with("# ")) {
+            maps.push_back({line.substr(2), {}, {}, {}});
+            std::getline(std::cin, line);
+            maps.back().columns = split(line, '\t');
+            if (maps.back().columns.size() < 2) fail("the line after \"# name\" has to label the columns");
+            maps.back().columns.erase(maps.back().columns.begin());
+            continue;
+        }
+        if (maps.empty()) fail("a map begins with \"# name\", found \"", line, "\"");
+        std::vector<std::string> cells = split(line, '\t');
+        if (cells.size() != maps.back().columns.size() + 1)
+            fail("expected a label and ", maps.back().columns.size(), " numbers, found \"", line, "\"");
+        maps.back().rows.push_back(cells[0]);
+        maps.back().values.emplace_back();
+        for (size_t i = 1; i < cells.size(); ++i) maps.back().values.back().push_back(number(cells[i]));
+    }
+    if (maps.empty()) fail("there is nothing to draw");
+    return draw(title, maps);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return guarded("draw", [&] {
+        std::vector<std::string> words(argv + 1, argv + argc);
+        if (words.size() >= 4 && words[0] == "chart")
+            std::cout << chart({.title = words[1], .x_label = words[2], .y_label = words[3], .log_x = argc > 5});
+        else if (words.size() == 2 && words[0] == "heat")
+            std::cout << heat(words[1]);
+        else
+            fail("usage: draw chart TITLE X-LABEL Y-LABEL [log], or draw heat TITLE");
+    });
+}

@@ -1,0 +1,158 @@
+// Pictures as SVG: charts and heat maps. No background, and colours of middle brightness, so that they read on white
+// and on black.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "common/base/format.h"
+
+namespace babygpt {
+
+inline std::string escaped(const std::string& text) {
+    std::string safe;
+    for (char c : text) {
+        if (c == '&')
+            safe += "&amp;";
+        else if (c == '<')
+            safe += "&lt;";
+        else
+            safe += c;
+    }
+    return safe;
+}
+
+inline std::string picture(double width, double height, const std::string& title, const std::string& content) {
+    return format(
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" font-family=\"sans-serif\" "
+               "font-size=\"13\" fill=\"#888\">\n<title>",
+               width, height) +
+           escaped(title) + "</title>\n" + content + "</svg>\n";
+}
+
+inline std::string label(double x, double y, const char* anchor, const std::string& text) {
+    return format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor) + escaped(text) + "</text>\n";
+}
+
+struct Chart {
+    struct Series {
+        std::string name;
+        std::vector<std::pair<double, double>> points;
+    };
+    struct Line {  // dashed, across the whole
+        std::string name;
+        double y;
+    };
+    std::string title, x_label, y_label;
+    bool log_x = false;
+    double highest = 0;  // what lies above is cut; 0: nothing is
+    std::vector<Series> series = {};
+    std::vector<Line> lines = {};
+};
+
+// 1, 2 or 5 times a power of ten, so that about `count` steps make up the range.
+inline double nice_step(double range, int count) {
+    double step = std::pow(10, std::floor(std::log10(range / count)));
+    while (range / step > count) step *= range / step > 5 * count ? 5 : 2;
+    return step;
+}
+
+inline std::string short_number(double x) {
+    return x >= 1e6 ? format("%gM", x / 1e6) : x >= 1e4 ? format("%gk", x / 1e3) : format("%g", x);
+}
+
+inline std::string draw(const Chart& chart) {
+    const double width = 900, height = 520, left = 60, right = 730, top = 20, bottom = 470;
+    const char* colours[] = {"#e6550d", "#3182bd", "#31a354", "#a46bd6", "#d6616b",
+                             "#1ba8a8", "#b8860b", "#7f7f7f", "#e377c2", "#2f6fdf"};
+    double least = 1e300, most = -1e300, highest = 0;
+    for (const Chart::Series& series : chart.series)
+        for (auto [x, y] : series.points) {
+            if (x > 0 || !chart.log_x) least = std::min(least, x), most = std::max(most, x);
+            highest = std::max(highest, y);
+        }
+    if (chart.highest > 0) highest = std::min(highest, chart.highest);
+    if (least >= most) least = 1, most = 2;
+    if (highest <= 0) highest = 1;
+    auto px = [&](double x) {
+        double part =
+            chart.log_x ? std::log(std::max(x, least) / least) / std::log(most / least) : (x - least) / (most - least);
+        return left + (right - left) * part;
+    };
+    auto py = [&](double y) { return bottom - (bottom - top) * std::clamp(y / highest, 0.0, 1.0); };
+
+    std::string svg = format("<path d=\"M%g %gV%gH%g\" fill=\"none\" stroke=\"#888\"/>\n", left, top, bottom, right);
+    double step = nice_step(highest, 6);
+    for (double y = 0; y <= highest; y += step) svg += label(left - 8, py(y) + 4, "end", format("%g", y));
+    if (chart.log_x) {
+        double factor = most / least > 100 ? 10 : 2;
+        double first = factor == 10 ? std::pow(10, std::ceil(std::log10(least))) : least;
+        for (double x = first; x <= most; x *= factor) svg += label(px(x), bottom + 20, "middle", short_number(x));
+    } else {
+        step = nice_step(most - least, 8);
+        for (double x = std::ceil(least / step) * step; x <= most; x += step)
+            svg += label(px(x), bottom + 20, "middle", short_number(x));
+    }
+    svg += label((left + right) / 2, height - 8, "middle", chart.x_label);
+    svg += format("<text transform=\"translate(16 %g) rotate(-90)\" text-anchor=\"middle\">", (top + bottom) / 2) +
+           escaped(chart.y_label) + "</text>\n";
+    for (const Chart::Line& line : chart.lines) {
+        svg += format("<path d=\"M%g %.1fH%g\" stroke=\"#888\" stroke-dasharray=\"4 4\"/>\n", left, py(line.y), right);
+        svg += label(right - 4, py(line.y) - 4, "end", line.name + format(" %.2f", line.y));
+    }
+    double y_of_name = top + 10;
+    for (size_t i = 0; i < chart.series.size(); ++i) {
+        const Chart::Series& series = chart.series[i];
+        if (series.points.size() < 2) continue;
+        const char* colour = colours[i % std::size(colours)];
+        std::string path;
+        for (auto [x, y] : series.points) path += format("%s%.1f %.1f", path.empty() ? "M" : "L", px(x), py(y));
+        svg += "<path d=\"" + path + format("\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", colour);
+        svg += format("<path d=\"M%g %gh20\" stroke=\"%s\" stroke-width=\"3\"/>", right + 14, y_of_name, colour);
+        svg += label(right + 40, y_of_name + 4, "start", series.name);
+        y_of_name += 22;
+    }
+    return picture(width, height, chart.title, svg);
+}
+
+// A field of squares, each as dark (on white) or bright (on black) as its number is large.
+struct HeatMap {
+    std::string name;
+    std::vector<std::string> rows, columns;
+    std::vector<std::vector<double>> values;  // 0 to 1
+};
+
+// Side by side where they fit, below each other where not.
+inline std::string draw(const std::string& title, const std::vector<HeatMap>& maps) {
+    const double width = 900, gap = 30;
+    std::string svg;
+    double x0 = 0, y0 = 0, lowest = 0;
+    for (const HeatMap& map : maps) {
+        size_t longest = 1;
+        for (const std::string& row : map.rows) longest = std::max(longest, row.size());
+        bool pair = maps.size() > 1 && map.columns.size() <= 40;  // two fit side by side
+        double left = 16 + 8 * double(longest);
+        double cell = std::clamp(((pair ? width / 2 : width) - left - gap) / double(map.columns.size()), 5.0, 24.0);
+        double wide = left + cell * double(map.columns.size()) + gap, tall = 44 + cell * double(map.rows.size()) + gap;
+        if (x0 > 0 && x0 + wide > width) x0 = 0, y0 = lowest;
+        svg += label(x0 + left, y0 + 14, "start", map.name);
+        svg += format("<g font-size=\"%g\">\n", std::min(13.0, std::max(8.0, std::floor(cell))));
+        for (size_t j = 0; j < map.columns.size(); ++j)
+            svg += label(x0 + left + cell * (double(j) + 0.5), y0 + 36, "middle", map.columns[j]);
+        for (size_t i = 0; i < map.rows.size(); ++i) {
+            double y = y0 + 42 + cell * double(i);
+            svg += label(x0 + left - 5, y + cell / 2 + 4, "end", map.rows[i]);
+            for (size_t j = 0; j < map.values[i].size(); ++j)
+                svg += format("<path d=\"M%.1f %.1fh%.1fv%.1fh-%.1fz\" fill=\"#2f7fdf\" fill-opacity=\"%.2f\"/>\n",
+                              x0 + left + cell * double(j), y, cell - 0.5, cell - 0.5, cell - 0.5,
+                              std::clamp(map.values[i][j], 0.03, 1.0));
+        }
+        svg += "</g>\n";
+        x0 += wide;
+        lowest = std::max(lowest, y0 + tall);
+    }
+    return picture(width, lowest, title, svg);
+}
+
+}  // namespace babygpt
