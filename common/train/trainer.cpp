@@ -7,6 +7,7 @@
 #include <new>
 
 #include "common/tensor/kernels.h"
+#include "common/tensor/node.h"
 #include "common/write/writing.h"
 
 namespace babygpt {
@@ -62,6 +63,9 @@ double Trainer::step(const Batch& batch) {
     team.run([&](int worker) {
         if (size_t(worker) < workers) losses[size_t(worker)] = work(worker, batch);
     });
+    for (size_t i = 0; i < optimiser.parameters.size(); ++i)  // no share need reach all parameters
+        for (size_t worker = 1; worker < workers; ++worker)
+            if (replicas[worker]->parameters[i].tensor.has_grad()) zeroed_grad_target(optimiser.parameters[i].tensor);
     team.run([&](int part) { squares[size_t(part)] = add_up_gradients(part, workers); });
     double loss = 0, length = 0;
     for (double part : losses) loss += part;
@@ -94,7 +98,8 @@ double Trainer::add_up_gradients(int part, size_t workers) {
         if (!whole.has_grad()) return;
         std::span<real> sum = whole.grad().subspan(first, last - first);
         for (size_t worker = 1; worker < workers; ++worker)
-            add(replicas[worker]->parameters[i].tensor.grad().subspan(first, last - first), sum);
+            if (const Tensor& part_of_it = replicas[worker]->parameters[i].tensor; part_of_it.has_grad())
+                add(part_of_it.grad().subspan(first, last - first), sum);
         if (options.clip > 0) squares += sum_of_squares(sum);
     });
     return squares;
