@@ -177,7 +177,7 @@ TEST_SUITE("command line") {
             attempts.push_back({quick(stage) + " --out text", "text is a file; name a directory"});
             attempts.push_back({quick(stage) + " --out text/run", "text is a file; name a directory"});
             attempts.push_back({quick(stage) + " --out notes", "--out notes holds other files (diary.txt)"});
-            attempts.push_back({quick(stage) + " --out full/", "--out full/ holds other files (x)"});
+            attempts.push_back({quick(stage) + " --out full/", "--out full holds other files (x)"});
             attempts.push_back({quick(stage) + " --out .", "--out . holds other files"});
             attempts.push_back({quick(stage) + " --out /proc/run", "cannot write to --out /proc/run"});
             attempts.push_back({quick(stage) + " --out /sys/run", "cannot write to --out /sys/run"});

@@ -1,13 +1,11 @@
 #include "common/base/files.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <set>
 
 #include "common/base/error.h"
 
@@ -35,50 +33,6 @@ void write_whole(const std::string& path, std::string_view bytes) {
     if (good) error = errno;
     if (file >= 0) unlink(temporary.c_str());
     fail("cannot write ", path, ": ", std::strerror(error), "; what was there before is unchanged");
-}
-
-int lock_directory(const std::string& path) {
-    int directory = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory >= 0 && flock(directory, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        fail("another run is writing to ", path, "; wait for its end, or choose another --out");
-    return directory;
-}
-
-void check_directory(const std::string& path) {
-    if (int directory = lock_directory(path); directory >= 0) close(directory);
-    std::error_code error;
-    fs::path above = fs::absolute(path);  // the directory, or the nearest one above it that exists
-    while (!fs::exists(above, error)) above = above.parent_path();
-    if (!fs::is_directory(above, error))
-        fail("cannot write to --out ", path, ": ", above.string(), " is a file; name a directory");
-    if (access(above.c_str(), W_OK | X_OK) != 0) fail("cannot write to --out ", path, ": ", std::strerror(errno));
-    if (above != fs::absolute(path) || fs::exists(path + "/run.json", error)) return;
-    const std::set<std::string> ours{"metrics.csv", "samples.txt", "model.safetensors", "resume.safetensors"};
-    for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-        std::string name = entry.path().filename();
-        if (!ours.contains(name) && !(name.ends_with(".new") && ours.contains(name.substr(0, name.size() - 4))))
-            fail("--out ", path, " holds other files (", name, "); choose a new directory");
-    }
-}
-
-std::string prepare_directory(const std::string& path) {
-    check_directory(path);
-    std::error_code error;
-    std::string kept;
-    if (fs::exists(path, error) && !fs::is_empty(path, error)) {
-        int number = 1;
-        std::string bare = path;
-        while (bare.size() > 1 && bare.back() == '/') bare.pop_back();
-        do kept = str(bare, ".", number++);
-        while (fs::exists(kept, error));
-        fs::rename(bare, kept, error);
-        if (error)
-            fail("cannot move the earlier run in ", path, " out of the way: ", error.message(),
-                 "; choose another --out");
-    }
-    fs::create_directories(path, error);
-    if (error) fail("cannot write to --out ", path, ": ", error.message());
-    return kept;
 }
 
 }  // namespace babygpt

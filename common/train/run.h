@@ -1,11 +1,11 @@
-// What a training run tells its user: a line for each evaluation beside the ruler, a live line on a terminal, and the
-// files of the run's directory.
+// A training run: its evaluations, the best of them, and its files, from which it can be resumed.
 #pragma once
 #include <chrono>
-#include <memory>
 
 #include "common/text/baselines.h"
 #include "common/train/checkpoint.h"
+#include "common/train/progress.h"
+#include "common/train/run_directory.h"
 #include "common/write/sampler.h"
 
 namespace babygpt {
@@ -16,16 +16,20 @@ struct Losses {
 
 class Run {
   public:
-    // Says what is about to be trained. Fails on a prompt or a directory that would be refused at the end.
+    // Says what is about to be trained. Fails on a prompt or a directory that would be refused at the end. From here on
+    // Ctrl-C and its like end the run at the next step.
     Run(const Options& options, const Corpus& corpus, size_t parameters);
 
     // With --resume, restores what the run was when it was last saved; returns the step to go on with, otherwise 0.
     int resume(Module& model, AdamW& optimiser, Rng& batches);
 
-    bool due(int step) const;   // an evaluation: before the first step, every eval_interval, and at the end
-    bool ends(int step) const;  // all steps are done, or Ctrl-C was pressed
-    // Prints and files an evaluation; saves the model if it is the best so far. The first one makes the directory
-    // ready: what fails before it leaves all as it was. The time since the last update does not count as training.
+    // An evaluation: before the first step, every eval_interval, at the end, and when interrupted. Not a second time
+    // when a run is resumed.
+    bool due(int step) const;
+    bool ends(int step) const;  // all steps are done, or it was interrupted
+    // Files and prints an evaluation; saves the model if it is the best so far. The one that an interruption adds is
+    // not a candidate: an uninterrupted run would not have had it. The first one makes the directory ready: what fails
+    // before it leaves all as it was. The time since the last update does not count as training.
     void record(int step, Losses losses, const Module* model = nullptr);
     // After each update: counts its characters and time, keeps the live line moving, and stops at a loss that is not a
     // number.
@@ -34,6 +38,7 @@ class Run {
     void save(int step, const Module& model, const AdamW& optimiser, const Rng& batches);
 
     // Lets the best model write, judges its tales where the corpus has a judge, and writes samples.txt and run.json.
+    // Fails, when all is done, if something could not be printed.
     void finish(LanguageModel& model);
     void finish(const NextLogits& next);
 
@@ -42,26 +47,33 @@ class Run {
     Losses best{}, last{};
 
   private:
-    void begin();
-    void check_loss(int step, double loss);
-    void show_live(int step, double loss);
-    void clear_live();
-    void write_metrics() const;
-
     struct Row {
         int step;
         Losses losses;
         double tokens_per_second, seconds;
     };
+    void begin();
+    void check_loss(int step, double loss);
+    bool planned(int step) const;  // an evaluation that an uninterrupted run has too
+    std::string describe(const Row& row) const;
+    void write_metrics() const;
+    double seconds() const;  // since the run began, without the time between an end and a resumption
+
     const Options options;
     const Corpus& corpus;
     size_t parameters;
     std::vector<Row> rows;
-    bool terminal, begun = false, live = false, stopping = false;
+    Progress progress;
+    DirectoryLock lock;
+    bool begun = false;
+    const char* stopped_by = nullptr;
     using Clock = std::chrono::steady_clock;
-    Clock::time_point started = Clock::now(), mark = started, shown = started;
+    Clock::time_point started = Clock::now(), mark = started;
     double training_seconds = 0, trained_tokens = 0;  // in all
-    double recent_seconds = 0, recent_tokens = 0;     // since the last evaluation
+    double recent_seconds = 0, recent_tokens = 0;     // since the last planned evaluation
 };
+
+// The options of the run in a directory, as it was last saved.
+Options saved_options(const std::string& directory, const std::string& stage);
 
 }  // namespace babygpt

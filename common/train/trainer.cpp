@@ -168,26 +168,6 @@ void train_with_trainer(const Options& options, const MakeModel& make_model) {
     run.finish(trainer.model());
 }
 
-// With --resume, what the command line does not say is as it was; what it says must not differ from that.
-Options resumed_options(int argc, char** argv, const Options& asked, const Options& defaults) {
-    SavedModel saved = load_model(asked.out + "/resume.safetensors", asked.stage);
-    Options options = saved.options;
-    options.out = asked.out;
-    parse_options(argc, argv, options, defaults);
-    Options same = options;
-    same.steps = saved.options.steps;  // a run may be made longer
-    if (std::string what = difference(same, saved.options); !what.empty())
-        fail("cannot resume ", asked.out, ": ", what);
-    if (options.decay && options.steps != saved.options.steps)
-        std::printf("the learning rate was planned for %d steps, from here on for %d\n", saved.options.steps,
-                    options.steps);
-    Corpus corpus = load_corpus(options.data);
-    if (corpus.hash != saved.corpus_hash)
-        fail("cannot resume ", asked.out, ": the text ", options.data, " has changed since; its vocabulary has ",
-             corpus.vocabulary.size(), " characters, the run's ", saved.vocabulary.size());
-    return options;
-}
-
 }  // namespace
 
 std::optional<std::vector<int>> training_text(const SavedModel& saved) {
@@ -212,7 +192,11 @@ int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& m
             return write_sample(next_logits(*model, saved.options.block_size), saved.vocabulary, options,
                                 training_text(saved));
         }
-        if (options.resume) options = resumed_options(argc, argv, options, defaults);
+        if (options.resume) {  // what the command line does not say is as it was
+            Options as_it_was = saved_options(options.out, options.stage);
+            as_it_was.out = options.out;
+            parse_options(argc, argv, options = as_it_was, defaults);
+        }
         train ? train(options) : train_with_trainer(options, make_model);
     });
 }

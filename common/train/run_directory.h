@@ -1,0 +1,31 @@
+// The directory of a run: one run at a time writes to it, and an earlier one is never overwritten.
+#pragma once
+#include <string>
+
+namespace babygpt {
+
+// Keeps other runs out of a directory as long as it lives. Fails if another run is in it; of a directory that does not
+// exist it keeps nobody out.
+class DirectoryLock {
+  public:
+    DirectoryLock() = default;
+    explicit DirectoryLock(const std::string& path);
+    DirectoryLock(DirectoryLock&& other) noexcept;
+    DirectoryLock& operator=(DirectoryLock&& other) noexcept;
+    ~DirectoryLock();
+
+  private:
+    int descriptor = -1;
+};
+
+// Fails if a new run cannot be written to the directory, or if it holds files of another kind. Changes nothing.
+void check_directory(const std::string& path);
+
+// An empty directory for a new run. A run that was in it, finished or not, is kept: its directory gets a number.
+struct NewDirectory {
+    DirectoryLock lock;
+    std::string kept;  // the earlier run's new name, or nothing
+};
+NewDirectory make_directory(const std::string& path);
+
+}  // namespace babygpt
