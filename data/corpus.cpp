@@ -5,7 +5,8 @@
 #include <cstdio>
 #include <string>
 
-#include "common/train/trainer.h"
+#include "common/app/guarded.h"
+#include "common/text/corpus.h"
 #include "data/grammar.h"
 
 using namespace babygpt;

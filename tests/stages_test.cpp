@@ -212,9 +212,10 @@ TEST_SUITE("stages") {
             Options o = tiny();
             o.n_embd = 32, o.learning_rate = s.number < 3 ? 3e-2 : 5e-3, o.decay = false, o.weight_decay = 0;
             o.seed = seed;
-            Trainer trainer(o, letters(), s.make);
+            LanguageModelling objective(o, letters(), s.make);
+            Trainer trainer(o, objective);
             double loss = 0;
-            for (int i = 0; i < 600 && (i == 0 || loss > 0.01); ++i) loss = trainer.step(batch);
+            for (int i = 0; i < 600 && (i == 0 || loss > 0.01); ++i) loss = trainer.step(TextBatch(batch));
             return loss;
         };
         for (const Stage& s : all_stages()) {
@@ -238,9 +239,11 @@ TEST_SUITE("stages") {
             auto trained = [&](uint64_t seed, int threads, int eval_interval) {
                 Options o = tiny(0.1);
                 o.seed = seed, o.threads = threads;
-                Trainer trainer(o, letters(), s.make);
+                LanguageModelling objective(o, letters(), s.make);
+                Trainer trainer(o, objective);
                 for (int step = 0; step < 20; ++step) {
-                    if (eval_interval && step % eval_interval == 0) evaluate(trainer.model(), letters(), o);
+                    if (eval_interval && step % eval_interval == 0)
+                        evaluate(static_cast<LanguageModel&>(trainer.model()), letters(), o);
                     trainer.step();
                 }
                 return weights(trainer.model());
@@ -260,8 +263,9 @@ TEST_SUITE("stages") {
             auto train = [&](int threads, int B) {
                 Options o = tiny();
                 o.threads = threads, o.batch_size = B;
-                Trainer trainer(o, letters(), s.make);
-                double loss = trainer.step(some_batch(B));
+                LanguageModelling objective(o, letters(), s.make);
+                Trainer trainer(o, objective);
+                double loss = trainer.step(TextBatch(some_batch(B)));
                 return std::pair(loss, gradients(trainer.model()));
             };
             for (int B : {1, 2, 5}) {
@@ -283,8 +287,9 @@ TEST_SUITE("stages") {
             Tensor loss = cross_entropy((*model)(batch.x), batch.y);
             loss.backward();
             Options o = tiny();
-            Trainer trainer(o, letters(), s.make);
-            CHECK(trainer.step(batch) == doctest::Approx(double(loss.item())).epsilon(rounding));
+            LanguageModelling objective(o, letters(), s.make);
+            Trainer trainer(o, objective);
+            CHECK(trainer.step(TextBatch(batch)) == doctest::Approx(double(loss.item())).epsilon(rounding));
             CHECK(difference(gradients(trainer.model()), gradients(*model)) < 10 * rounding);
         }
     }
@@ -315,7 +320,8 @@ TEST_SUITE("stages") {
         for (const Stage& s : all_stages()) {
             Options o = tiny(s.number == 9 ? 0.1 : 0);
             o.block_size = 16, o.n_embd = 16;
-            Trainer trainer(o, tales_corpus(), s.make);
+            LanguageModelling objective(o, tales_corpus(), s.make);
+            Trainer trainer(o, objective);
             std::vector<double> losses;
             for (int i = 0; i < 10; ++i) losses.push_back(trainer.step());
             std::vector<double> some{losses[0], losses[1], losses[4], losses[9]};

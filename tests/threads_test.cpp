@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "common/babygpt.h"
+#include "common/train/trainer.h"
 #include "tests/check.h"
 
 namespace threads_test {
@@ -53,7 +54,8 @@ struct Result {
 };
 
 Result train(const Options& o, int steps = 4) {
-    Trainer trainer(o, corpus(), make);
+    LanguageModelling objective(o, corpus(), make);
+    Trainer trainer(o, objective);
     Result result;
     for (int i = 0; i < steps; ++i) result.losses.push_back(trainer.step());
     for (const auto& [name, tensor] : trainer.model().parameters)
@@ -205,22 +207,25 @@ TEST_SUITE("threads") {
     TEST_CASE("Trainer: a batch of one row on four threads, and of more rows than it was made for") {
         Options one_row = small(4);
         one_row.batch_size = 1;
-        Trainer trainer(one_row, corpus(), make);
+        LanguageModelling objective(one_row, corpus(), make);
+        Trainer trainer(one_row, objective);
         Rng rng(1, "test");
         CHECK(std::isfinite(trainer.step()));
-        CHECK(std::isfinite(trainer.step(random_batch(corpus().train, 9, 5, rng))));
+        CHECK(std::isfinite(trainer.step(TextBatch(random_batch(corpus().train, 9, 5, rng)))));
         Options three = small(3);
-        Trainer other(three, corpus(), make);
-        CHECK(std::isfinite(other.step(random_batch(corpus().train, 1, 5, rng))));
-        CHECK(std::isfinite(other.step(random_batch(corpus().train, 7, 5, rng))));
+        LanguageModelling other_objective(three, corpus(), make);
+        Trainer other(three, other_objective);
+        CHECK(std::isfinite(other.step(TextBatch(random_batch(corpus().train, 1, 5, rng)))));
+        CHECK(std::isfinite(other.step(TextBatch(random_batch(corpus().train, 7, 5, rng)))));
     }
 
     TEST_CASE("Trainer: an error on a thread reaches the caller, and the next step works") {
         Options o = small(3);
-        Trainer trainer(o, corpus(), make);
+        LanguageModelling objective(o, corpus(), make);
+        Trainer trainer(o, objective);
         Batch bad{Tokens(3, 5), Tokens(3, 5)};
         bad.x.ids[14] = 1000;
-        check_error([&] { trainer.step(bad); }, {"embedding", "1000"});
+        check_error([&] { trainer.step(TextBatch(bad)); }, {"embedding", "1000"});
         CHECK(std::isfinite(trainer.step()));
     }
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "common/base/files.h"
 #include "common/base/format.h"
 #include "common/base/signals.h"
-#include "data/grammar.h"
 
 namespace babygpt {
 
@@ -26,6 +26,7 @@ Options without_slashes(Options options) {  // at the end of --out
     return options;
 }
 
+std::string best_file(const std::string& directory) { return directory + "/model.safetensors"; }
 std::string resume_file(const std::string& directory) { return directory + "/resume.safetensors"; }
 
 // Reads from the state in a resume file; what no run wrote is one clear error.
@@ -40,25 +41,20 @@ void read_state(const Checkpoint& saved, const std::string& file, F read) {
 
 }  // namespace
 
-Run::Run(const Options& o, const Corpus& c, size_t count)
-    : ruler(measure(c)),
-      options(without_slashes(o)),
-      corpus(c),
+TrainingRun::TrainingRun(const Options& o, const Objective& what, size_t count)
+    : options(without_slashes(o)),
+      objective(what),
       parameters(count) {
     catch_signals();
-    prompt_tokens(corpus.vocabulary, options);  // fails now, not after hours of training
+    std::string introduction = objective.introduce();
     if (options.resume)
         lock = DirectoryLock(options.out);
     else
         check_directory(options.out);
-    progress.say("text    " + corpus.name + ": " + with_commas(double(corpus.train.size() + corpus.val.size())) +
-                 str(" characters, ", corpus.vocabulary.size(), " different; the last tenth is for validation\n") +
-                 format("ruler   knowing nothing %.3f, unigram %.3f, bigram %.3f%s nats per character\n", ruler.uniform,
-                        ruler.unigram, ruler.bigram, ruler.floor ? format(", floor %.3f", *ruler.floor).c_str() : "") +
-                 "model   " + options.stage + ": " + with_commas(double(parameters)) + " parameters\n");
+    progress.say(introduction + "model   " + options.stage + ": " + with_commas(double(parameters)) + " parameters\n");
 }
 
-void Run::begin() {
+void TrainingRun::begin() {
     if (begun) return;
     begun = true;
     if (!options.resume) {
@@ -69,14 +65,14 @@ void Run::begin() {
     progress.say(str("\n", table_heading, "\n"));
 }
 
-bool Run::ends(int step) const { return step >= options.steps || stopped_by; }
-bool Run::planned(int step) const { return step % options.eval_interval == 0 || step >= options.steps; }
-bool Run::due(int step) const {
+bool TrainingRun::ends(int step) const { return step >= options.steps || stopped_by; }
+bool TrainingRun::planned(int step) const { return step % options.eval_interval == 0 || step >= options.steps; }
+bool TrainingRun::due(int step) const {
     bool done = !rows.empty() && rows.back().step == step;
     return !done && (planned(step) || ends(step));
 }
 
-void Run::check_loss(int step, double loss) {
+void TrainingRun::check_loss(int step, double loss) {
     if (std::isfinite(loss)) return;
     progress.say("");
     const char* what = std::isnan(loss) ? "NaN" : "infinite";
@@ -87,22 +83,21 @@ void Run::check_loss(int step, double loss) {
          options.learning_rate);
 }
 
-void Run::trained(int step, double loss) {
+void TrainingRun::trained(int step, double loss, size_t tokens) {
     check_loss(step, loss);
     stopped_by = interruption();  // looked at once a step, so that all of a step sees the same
     Clock::time_point now = Clock::now();
-    double passed = std::chrono::duration<double>(now - mark).count(),
-           tokens = double(options.batch_size) * options.block_size;
+    double passed = std::chrono::duration<double>(now - mark).count();
     mark = now;
     training_seconds += passed, recent_seconds += passed;
-    trained_tokens += tokens, recent_tokens += tokens;
+    trained_tokens += double(tokens), recent_tokens += double(tokens);
     if (!progress.live_is_due()) return;
     double left = training_seconds / (step + 1) * (options.steps - step - 1);
     progress.show_live(table_row(step + 1, loss, last.val, recent_tokens / recent_seconds) +
                        format("   %.0f s left", left));
 }
 
-void Run::record(int step, Losses losses, const Module* model) {
+void TrainingRun::record(int step, Losses losses, const Module* model) {
     check_loss(step, losses.train + losses.val);
     begin();
     rows.push_back({step, losses, recent_seconds > 0 ? recent_tokens / recent_seconds : 0, seconds()});
@@ -111,22 +106,19 @@ void Run::record(int step, Losses losses, const Module* model) {
     if (better) best = losses, best_step = step;
     if (planned(step)) recent_seconds = recent_tokens = 0;
     write_metrics();
-    if (better && model) {
-        Checkpoint checkpoint = describe_model(options, corpus, *model, step, losses.train, losses.val);
-        write_whole(options.out + "/model.safetensors", to_safetensors(checkpoint));
-    }
+    if (better && model) write_whole(best_file(options.out), to_safetensors(objective.describe(*model, step, losses)));
     progress.say(describe(rows.back()));
     mark = Clock::now();
 }
 
-std::string Run::describe(const Row& row) const {
+std::string TrainingRun::describe(const Row& row) const {
     return table_row(row.step, row.losses.train, row.losses.val, row.tokens_per_second) + "   " +
-           ruler.describe(row.losses.val) + "\n";
+           objective.remark(row.losses.val) + "\n";
 }
 
-double Run::seconds() const { return std::chrono::duration<double>(Clock::now() - started).count(); }
+double TrainingRun::seconds() const { return std::chrono::duration<double>(Clock::now() - started).count(); }
 
-void Run::write_metrics() const {
+void TrainingRun::write_metrics() const {
     std::string csv = "step,train_loss,val_loss,tokens_per_second,seconds\n";
     for (const Row& row : rows)
         csv += format("%d,%.6f,%.6f,%.1f,%.3f\n", row.step, row.losses.train, row.losses.val, row.tokens_per_second,
@@ -153,20 +145,19 @@ Options saved_options(const std::string& directory, const std::string& stage) {
     return options;
 }
 
-int Run::resume(Module& model, AdamW& optimiser, Rng& batches) {
+int TrainingRun::resume(Module& model, AdamW& optimiser, Rng& batches) {
     if (!options.resume) return 0;
-    std::string file = resume_file(options.out), best_file = options.out + "/model.safetensors";
+    std::string file = resume_file(options.out), of_best = best_file(options.out);
     SavedModel saved = load_model(file, options.stage);
     Options same = options;
     same.steps = saved.options.steps;  // a run may be made longer
     if (std::string what = difference(same, saved.options); !what.empty())
         fail("cannot resume ", options.out, ": ", what);
-    if (corpus.hash != saved.corpus_hash)
-        fail("cannot resume ", options.out, ": the text ", options.data, " has changed since; its vocabulary has ",
-             corpus.vocabulary.size(), " characters, the run's ", saved.vocabulary.size());
-    if (!std::filesystem::exists(best_file))
-        fail("cannot resume ", options.out, ": its best model, ", best_file, ", is missing");
-    restore(model.parameters, load_model(best_file, options.stage).checkpoint, "", best_file);  // to see that it can be
+    if (objective.describe(model, 0, {}).about("corpus_hash", file) != saved.checkpoint.about("corpus_hash", file))
+        fail("cannot resume ", options.out, ": the text ", options.data, " has changed since");
+    if (!std::filesystem::exists(of_best))
+        fail("cannot resume ", options.out, ": its best model, ", of_best, ", is missing");
+    restore(model.parameters, load_model(of_best, options.stage).checkpoint, "", of_best);  // to see that it can be
     restore(model.parameters, saved.checkpoint, "model.", file);
     std::vector<Module::Parameter> means = named(optimiser.parameters, optimiser.means),
                                    squares = named(optimiser.parameters, optimiser.squares);
@@ -199,9 +190,9 @@ int Run::resume(Module& model, AdamW& optimiser, Rng& batches) {
     return optimiser.steps;
 }
 
-void Run::save(int step, const Module& model, const AdamW& optimiser, const Rng& batches) {
+void TrainingRun::save(int step, const Module& model, const AdamW& optimiser, const Rng& batches) {
     if (step % options.save_interval && !ends(step)) return;
-    Checkpoint checkpoint = describe_model(options, corpus, model, step, last.train, last.val);
+    Checkpoint checkpoint = objective.describe(model, step, last);
     checkpoint.tensors.clear();
     auto add = [&](const std::string& prefix, const std::vector<Module::Parameter>& list) {
         for (const auto& [name, tensor] : list) checkpoint.tensors.push_back({prefix + name, tensor});
@@ -231,50 +222,30 @@ void Run::save(int step, const Module& model, const AdamW& optimiser, const Rng&
     mark = Clock::now();
 }
 
-void Run::finish(LanguageModel& model) {
-    std::string file = options.out + "/model.safetensors";
+void TrainingRun::finish(Module& model) {
+    std::string file = best_file(options.out);
     restore(model.parameters, from_safetensors(read_file(file), file), "", file);
-    finish(next_logits(model, options.block_size));
+    conclude([&](const Objective::Tell& tell) { objective.show(model, tell); });
 }
 
-void Run::finish(const NextLogits& next) {
-    std::string sample = options.prompt + write_text(next, corpus.vocabulary, options), said;
+void TrainingRun::conclude(const std::function<void(const Objective::Tell& tell)>& show) {
     Json json = {{"stage", options.stage},
                  {"options", Json::parse(options_to_json(options))},
                  {"parameters", parameters},
-                 {"vocab_size", corpus.vocabulary.size()},
                  {"steps", rows.back().step},
                  {"final", {{"train_loss", last.train}, {"val_loss", last.val}}},
                  {"best", {{"step", best_step}, {"val_loss", best.val}}},
-                 {"tokens_per_second", training_seconds > 0 ? trained_tokens / training_seconds : 0},
-                 {"baselines", {{"uniform", ruler.uniform}, {"unigram", ruler.unigram}, {"bigram", ruler.bigram}}},
-                 {"sample", sample}};
-    if (ruler.floor) json["baselines"]["floor"] = *ruler.floor;
+                 {"tokens_per_second", training_seconds > 0 ? trained_tokens / training_seconds : 0}};
+    std::string first;  // to be said when the first files are written
     if (stopped_by)
-        said = format("\nstopped by %s at step %d; --resume goes on from here\n", stopped_by, rows.back().step);
-    said += format("\nbest    step %d: %.4f nats per character = %.3f bits; %s\n\n", best_step, best.val,
-                   best.val / std::log(2.0), ruler.describe(best.val).c_str()) +
-            sample + "\n";
-    auto write_files = [&] {
-        write_whole(options.out + "/samples.txt", sample + "\n");
+        first = format("\nstopped by %s at step %d; --resume goes on from here\n", stopped_by, rows.back().step);
+    first += format("\nbest    step %d: ", best_step) + objective.in_words(best.val) + "\n\n";
+    show([&](const Json& found, const std::string& text, const std::string& said) {
+        json.merge_patch(found);
+        write_whole(options.out + "/samples.txt", text);
         write_whole(options.out + "/run.json", json.dump(2) + "\n");
-    };
-    write_files();
-    progress.say(said);
-    if (const Grammar* judge = corpus.judge) {
-        std::string tales = write_tales(next, corpus.vocabulary, options);
-        Score score = judge->judge(tales);
-        json["judged"] = {{"tales", score.tales},
-                          {"in_form", score.in_form},
-                          {"all_right", score.all_right},
-                          {"slots", score.slots},
-                          {"slots_right", score.slots_right}};
-        said = format("\njudged  %zu of %zu %s follow the grammar", score.in_form, score.tales, corpus.name.c_str());
-        if (score.slots) said += format("; %zu of their %zu memory slots are right", score.slots_right, score.slots);
-        sample += "\n\n" + tales;
-        write_files();
-        progress.say(said + "\n");
-    }
+        progress.say(std::exchange(first, "") + said);
+    });
     progress.say("files   " + options.out + "/\n");
     progress.check();
 }

@@ -2,23 +2,17 @@
 #pragma once
 #include <chrono>
 
-#include "common/text/baselines.h"
-#include "common/train/checkpoint.h"
+#include "common/train/objective.h"
 #include "common/train/progress.h"
 #include "common/train/run_directory.h"
-#include "common/write/sampler.h"
 
 namespace babygpt {
 
-struct Losses {
-    double train, val;  // nats per character
-};
-
-class Run {
+class TrainingRun {
   public:
-    // Says what is about to be trained. Fails on a prompt or a directory that would be refused at the end. From here on
-    // Ctrl-C and its like end the run at the next step.
-    Run(const Options& options, const Corpus& corpus, size_t parameters);
+    // Says what is about to be trained. Fails on what would be refused at the end. From here on Ctrl-C and its like end
+    // the run at the next step.
+    TrainingRun(const Options& options, const Objective& objective, size_t parameters);
 
     // With --resume, restores what the run was when it was last saved; returns the step to go on with, otherwise 0.
     int resume(Module& model, AdamW& optimiser, Rng& batches);
@@ -31,20 +25,21 @@ class Run {
     // not a candidate: an uninterrupted run would not have had it. The first one makes the directory ready: what fails
     // before it leaves all as it was. The time since the last update does not count as training.
     void record(int step, Losses losses, const Module* model = nullptr);
-    // After each update: counts its characters and time, keeps the live line moving, and stops at a loss that is not a
+    // After each update: counts its tokens and time, keeps the live line moving, and stops at a loss that is not a
     // number.
-    void trained(int step, double loss);
+    void trained(int step, double loss, size_t tokens);
     // All that resume() needs, every save_interval and at the end.
     void save(int step, const Module& model, const AdamW& optimiser, const Rng& batches);
 
-    // Lets the best model write, judges its tales where the corpus has a judge, and writes samples.txt and run.json.
-    // Fails, when all is done, if something could not be printed.
-    void finish(LanguageModel& model);
-    void finish(const NextLogits& next);
+    // Lets the best model show what it can do, and writes samples.txt and run.json. Fails, when all is done, if
+    // something could not be printed.
+    void finish(Module& model);
 
-    const Ruler ruler;
     int best_step = 0;
     Losses best{}, last{};
+
+  protected:
+    void conclude(const std::function<void(const Objective::Tell& tell)>& show);
 
   private:
     struct Row {
@@ -60,7 +55,7 @@ class Run {
     double seconds() const;  // since the run began, without the time between an end and a resumption
 
     const Options options;
-    const Corpus& corpus;
+    const Objective& objective;
     size_t parameters;
     std::vector<Row> rows;
     Progress progress;

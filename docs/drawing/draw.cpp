@@ -4,7 +4,8 @@
 #include <iostream>
 #include <sstream>
 
-#include "common/train/trainer.h"
+#include "common/app/guarded.h"
+#include "common/base/error.h"
 #include "docs/drawing/svg.h"
 
 using namespace babygpt;

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "common/app/guarded.h"
 #include "common/base/files.h"
 #include "common/text/corpus.h"
-#include "common/train/trainer.h"
 #include "docs/drawing/svg.h"
 
 using namespace babygpt;

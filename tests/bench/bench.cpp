@@ -13,6 +13,7 @@
 #include <iostream>
 
 #include "common/babygpt.h"
+#include "common/train/trainer.h"
 
 #define main stage_main
 namespace bigram {
@@ -86,7 +87,8 @@ int main(int argc, char** argv) {
                       .dropout = std::atof(words.at(8).c_str()),
                       .threads = number(9)};
             Corpus corpus = random_text(number(7));
-            Trainer trainer(o, corpus, make(words.at(1)));
+            LanguageModelling objective(o, corpus, make(words.at(1)));
+            Trainer trainer(o, objective);
             serve([&](int count) {
                 for (int i = 0; i < count; ++i) trainer.step();
             });

@@ -27,8 +27,9 @@ std::vector<Batch> batches_from_json(const nlohmann::json& json) {  // [[x, y], 
 Answer compute(const Options& options, const Vocabulary& vocabulary, const Checkpoint& weights,
                const std::vector<Batch>& batches) {
     Corpus corpus{"parity", vocabulary, {}, {}, {}, nullptr, 0};
-    Trainer trainer(options, corpus, stages.at(options.stage));
-    LanguageModel& model = trainer.model();
+    LanguageModelling objective(options, corpus, stages.at(options.stage));
+    Trainer trainer(options, objective);
+    auto& model = static_cast<LanguageModel&>(trainer.model());
     restore(model.parameters, weights, "", "the weights");
     Answer answer;
 
@@ -41,7 +42,7 @@ Answer compute(const Options& options, const Vocabulary& vocabulary, const Check
     for (auto& [name, tensor] : model.parameters) tensor.clear_grad();
     for (const Batch& batch : batches) {
         if (options.stage != "01_bigram") {
-            answer.losses.push_back(trainer.step(batch));
+            answer.losses.push_back(trainer.step(TextBatch(batch)));
         } else {  // the loop it writes out
             Tensor wrong = cross_entropy(model(batch.x), batch.y);
             wrong.backward();

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "common/babygpt.h"
+#include "common/train/trainer.h"
 
 #define main stage_main
 #pragma GCC diagnostic push

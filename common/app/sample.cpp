@@ -1,0 +1,29 @@
+#include "common/app/sample.h"
+
+#include <filesystem>
+
+#include "common/write/writing.h"
+
+namespace babygpt {
+
+void sample_from_run(const Options& options, const MakeModel& make_model) {
+    std::string file = options.model + "/model.safetensors";
+    SavedModel saved = load_model(file, options.stage);
+    Rng unused(0);
+    auto model = make_model(saved.options, saved.vocabulary.size(), unused);
+    restore(model->parameters, saved.checkpoint, "", file);
+    write_sample(next_logits(*model, saved.options.block_size), saved.vocabulary, options, training_text(saved));
+}
+
+std::optional<std::vector<int>> training_text(const SavedModel& saved) {
+    try {
+        const std::string& data = saved.options.data;
+        if (std::filesystem::exists(data) && !std::filesystem::is_regular_file(data)) return {};  // a pipe would wait
+        Corpus corpus = load_corpus(data);
+        if (corpus.hash == saved.corpus_hash) return corpus.train;
+    } catch (const Error&) {  // it is not at hand: nothing to compare with
+    }
+    return {};
+}
+
+}  // namespace babygpt

@@ -1,0 +1,27 @@
+#include "common/train/evaluate.h"
+
+#include "common/base/thread_pool.h"
+
+namespace babygpt {
+
+Losses evaluate(const Draw& draw, const Module& model, const Options& options) {
+    Team team(options.threads);
+    auto mean_loss = [&](Part part, const char* stream) {
+        std::vector<double> losses(size_t(options.eval_batches));
+        team.run([&](int worker) {
+            NoGrad evaluation;
+            for (int i = worker; i < options.eval_batches; i += team.size()) {
+                Rng rng(options.seed, stream, uint64_t(i));
+                std::unique_ptr<DrawnBatch> batch = draw(part, rng);
+                for_chunks(*batch, model, 0, batch->rows(),
+                           [&](const Tensor& loss) { losses[size_t(i)] += loss.item(); });
+            }
+        });
+        double total = 0;
+        for (double loss : losses) total += loss;
+        return total / options.eval_batches;
+    };
+    return {mean_loss(Part::train, "evaluation of train"), mean_loss(Part::val, "evaluation of val")};
+}
+
+}  // namespace babygpt

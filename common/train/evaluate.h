@@ -1,0 +1,11 @@
+// How good a model is, measured on batches that are always the same.
+#pragma once
+#include "common/train/objective.h"
+
+namespace babygpt {
+
+// The mean loss on eval_batches random batches of each part, without dropout.
+using Draw = std::function<std::unique_ptr<DrawnBatch>(Part part, Rng& rng)>;
+Losses evaluate(const Draw& draw, const Module& model, const Options& options);
+
+}  // namespace babygpt

@@ -1,0 +1,27 @@
+#include "common/train/objective.h"
+
+#include <algorithm>
+
+#include "common/base/format.h"
+
+namespace babygpt {
+
+namespace {
+
+constexpr size_t chunk_tokens = 1024;
+
+}  // namespace
+
+void for_chunks(const DrawnBatch& batch, const Module& model, int first, int last,
+                const std::function<void(Tensor& loss)>& f) {
+    int rows = std::max(1, int(chunk_tokens * size_t(batch.rows()) / batch.tokens()));
+    for (int row = first; row < last; row += rows) {
+        Tensor loss = batch.loss(model, row, std::min(row + rows, last));
+        f(loss);
+    }
+}
+
+std::string Objective::remark(double) const { return ""; }
+std::string Objective::in_words(double loss) const { return format("%.4f nats", loss); }
+
+}  // namespace babygpt

@@ -1,0 +1,53 @@
+// What is trained: how a batch is drawn, what its loss is, what to show at the end. The trainer and the run know no
+// more of a model than this.
+#pragma once
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+
+#include "common/train/checkpoint.h"
+
+namespace babygpt {
+
+struct Losses {
+    double train, val;
+};
+
+enum class Part { train, val };  // of the text: to learn from, and to see what was learnt
+
+class DrawnBatch {
+  public:
+    virtual ~DrawnBatch() = default;
+    virtual int rows() const = 0;
+    virtual size_t tokens() const = 0;  // by which speed is counted
+    // What the rows from first to last - 1 add to the mean loss of the whole batch, for a model that the objective
+    // made. Whatever is divided by is counted over all rows, so that the parts add up however the batch is cut.
+    virtual Tensor loss(const Module& model, int first, int last) const = 0;
+};
+
+// Cuts the rows from first to last - 1 into chunks of about a thousand tokens and gives the loss of each to f: what a
+// layer writes is then still in cache when the next one reads it.
+void for_chunks(const DrawnBatch& batch, const Module& model, int first, int last,
+                const std::function<void(Tensor& loss)>& f);
+
+class Objective {
+  public:
+    virtual ~Objective() = default;
+
+    virtual std::shared_ptr<Module> make_model(Rng& initialisation) const = 0;
+    virtual std::unique_ptr<DrawnBatch> draw(Part part, Rng& rng) const = 0;
+    // The model for its file: with all that is needed to use it again, and the text's corpus_hash.
+    virtual Checkpoint describe(const Module& model, int step, Losses losses) const = 0;
+
+    // The first lines of a run: the text, and what a loss means. Fails on what show() would be refused for.
+    virtual std::string introduce() const = 0;
+    virtual std::string remark(double loss) const;    // beside every evaluation; default: nothing
+    virtual std::string in_words(double loss) const;  // of the best; default: the number
+
+    // Lets the best model show what it can do. Each finding is merged into run.json and each text replaces samples.txt
+    // before what is said of it is printed.
+    using Tell = std::function<void(const nlohmann::json& found, const std::string& text, const std::string& said)>;
+    virtual void show(const Module& model, const Tell& tell) const = 0;
+};
+
+}  // namespace babygpt
