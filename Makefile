@@ -78,6 +78,8 @@ diff-%:
 	@old=$$(printf 'stages/%02d_*.cpp' $$((1$* - 101))); diff -u --color=auto $$old stages/$*_*.cpp || true
 
 # --- testing ----------------------------------------------------------------------------------------------------------
+# Beside the threaded one it changes nothing; a test shows what the programs do with it.
+TEST_PACKAGES := libopenblas0-serial
 TESTS := $(wildcard tests/*.cpp)
 $(BUILD)/tests: $(call objects,$(TESTS)) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
@@ -88,6 +90,7 @@ DOUBLE = BUILD=build/double EXTRA=-DBABYGPT_DOUBLE
 
 .PHONY: test
 test: $(SETUP) ## build and run all tests
+	@tests/install $(TEST_PACKAGES)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all build/tests
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(DOUBLE) build/double/tests
 	@tests/run build/double/tests build/tests "$(LESSONS) check"

@@ -1,5 +1,6 @@
 #include "common/nn/nn.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -18,7 +19,10 @@ size_t Module::parameter_count() const {
     return count;
 }
 
-void Module::add(const std::string& name, const Tensor& parameter) { parameters.push_back({name, parameter}); }
+void Module::add(const std::string& name, const Tensor& parameter) {
+    bool tied = std::ranges::any_of(parameters, [&](const Parameter& p) { return p.tensor.node == parameter.node; });
+    if (!tied) parameters.push_back({name, parameter});
+}
 
 void Module::add(const std::string& name, const Module& part) {
     for (const Parameter& parameter : part.parameters) add(name + "." + parameter.name, parameter.tensor);

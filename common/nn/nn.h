@@ -17,8 +17,8 @@ struct Module {
     size_t parameter_count() const;
 
   protected:
-    void add(const std::string& name, const Tensor& parameter);
-    void add(const std::string& name, const Module& part);  // its parameters become ours, as name.theirs
+    void add(const std::string& name, const Tensor& parameter);  // one used in two places counts once, as named first
+    void add(const std::string& name, const Module& part);       // its parameters become ours, as name.theirs
 };
 
 enum Bias { with_bias, no_bias };

@@ -22,6 +22,14 @@ void AdamW::step(double learning_rate) {
     for (Module::Parameter& parameter : parameters) parameter.tensor.clear_grad();
 }
 
+void AdamW::begin() {
+    for (size_t i = 0; i < parameters.size(); ++i)
+        if (parameters[i].tensor.shape() != means[i].shape())
+            fail("AdamW: ", parameters[i].name, " was ", to_string(means[i].shape()), " and is now ",
+                 to_string(parameters[i].tensor.shape()), "; make a new optimiser after replacing a parameter");
+    ++steps;
+}
+
 void AdamW::update(double learning_rate, double gradient_scale, int part, int parts) {
     AdamWStep settings{.learning_rate = learning_rate,
                        .beta1 = 0.9,

@@ -15,7 +15,7 @@ class AdamW {
     void step(double learning_rate);  // then the gradients are cleared
 
     // The same in parts that threads can do side by side: begin once, then update every part.
-    void begin() { ++steps; }
+    void begin();
     void update(double learning_rate, double gradient_scale, int part, int parts);
 
     double weight_decay;

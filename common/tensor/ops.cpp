@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/base/thread_pool.h"
 #include "common/tensor/gemm.h"
 #include "common/tensor/kernels.h"
 #include "common/tensor/node.h"
@@ -356,11 +355,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
             gemm(count, in, out, 1, {dy.data(), out}, {value(weight).data(), in}, beta, dx, in);
         }
         if (bias.node && bias.wants_grad()) add_rows(dy.data(), zeroed_grad_target(bias), count, out);
-        if (weight.wants_grad()) {  // nothing before it in the graph waits for this one, so another thread may do it
+        if (weight.wants_grad()) {
             auto [dw, beta] = grad_target(weight);
-            hand_out([=, dw = dw, beta = beta, dy = std::make_shared<Array>(std::move(dy)), x = x.node->value] {
-                gemm(out, in, count, 1, {dy->data(), out, true}, {x->data(), in}, beta, dw, in);
-            });
+            gemm(out, in, count, 1, {dy.data(), out, true}, {value(x).data(), in}, beta, dw, in);
         }
     });
 }

@@ -34,7 +34,7 @@ Tensor matmul(const Tensor& a, const Tensor& b);  // (..., M, K) @ (..., K, N) -
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});  // (..., in) @ (out, in)^T + (out)
 Tensor transpose(const Tensor& x);                                              // swaps the last two axes
 Tensor concat(const std::vector<Tensor>& parts);                                // along the last axis
-Tensor embedding(const Tensor& table, const Tokens& ids);                            // (V, C), (B, T) -> (B, T, C)
+Tensor embedding(const Tensor& table, const Tokens& ids);                       // (V, C), (B, T) -> (B, T, C)
 
 Tensor relu(Tensor x);
 Tensor masked_fill(Tensor x, const Mask& mask, real fill);  // (..., rows, columns)

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "common/base/format.h"
-#include "common/tensor/pool.h"
+#include "common/base/memory.h"
 #include "data/grammar.h"
 
 namespace babygpt {

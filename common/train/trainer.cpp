@@ -39,7 +39,7 @@ Trainer::Trainer(const Options& o, const Corpus& c, const MakeModel& make_model)
       batches(o.seed, "batches"),
       options(o),
       corpus(c),
-      team(o.threads),
+      pool(o.threads),
       replicas([&] {
           std::vector<std::unique_ptr<LanguageModel>> list;
           for (int worker = 0; worker < std::min(o.threads, o.batch_size); ++worker) {
@@ -58,17 +58,17 @@ double Trainer::step() { return step(random_batch(corpus.train, options.batch_si
 
 double Trainer::step(const Batch& batch) {
     size_t workers = std::min(replicas.size(), size_t(batch.x.B));
-    std::vector<double> losses(workers), squares(size_t(team.size()));
-    team.run([&](int worker) {
+    std::vector<double> losses(workers), squares(size_t(pool.size()));
+    pool.run([&](int worker) {
         if (size_t(worker) < workers) losses[size_t(worker)] = work(worker, batch);
     });
-    team.run([&](int part) { squares[size_t(part)] = add_up_gradients(part, workers); });
+    pool.run([&](int part) { squares[size_t(part)] = add_up_gradients(part, workers); });
     double loss = 0, length = 0;
     for (double part : losses) loss += part;
     for (double part : squares) length += part;
     double rate = schedule.at(optimiser.steps);
     optimiser.begin();
-    team.run([&](int part) { optimiser.update(rate, clip_scale(length, options.clip), part, team.size()); });
+    pool.run([&](int part) { optimiser.update(rate, clip_scale(length, options.clip), part, pool.size()); });
     return loss;
 }
 
@@ -89,7 +89,7 @@ double Trainer::work(int worker, const Batch& batch) {
 
 double Trainer::add_up_gradients(int part, size_t workers) {
     double squares = 0;
-    for_part(optimiser.parameters, part, team.size(), [&](size_t i, size_t first, size_t last) {
+    for_part(optimiser.parameters, part, pool.size(), [&](size_t i, size_t first, size_t last) {
         Tensor& whole = replicas[0]->parameters[i].tensor;
         if (!whole.has_grad()) return;
         std::span<real> sum = whole.grad().subspan(first, last - first);
@@ -103,10 +103,10 @@ double Trainer::add_up_gradients(int part, size_t workers) {
 Losses evaluate(const LanguageModel& model, const Corpus& corpus, const Options& options) {
     auto mean_loss = [&](const std::vector<int>& tokens, const char* stream) {
         std::vector<double> losses(size_t(options.eval_batches));
-        Team team(options.threads);
-        team.run([&](int worker) {
+        ThreadPool pool(options.threads);
+        pool.run([&](int worker) {
             NoGrad evaluation;
-            for (int i = worker; i < options.eval_batches; i += team.size()) {
+            for (int i = worker; i < options.eval_batches; i += pool.size()) {
                 Rng rng(options.seed, stream, uint64_t(i));
                 Batch batch = random_batch(tokens, options.batch_size, options.block_size, rng);
                 for_chunks(batch, 0, batch.x.B, [&](const Batch& chunk) {

@@ -30,7 +30,7 @@ class Trainer {
 
     const Options& options;
     const Corpus& corpus;
-    Team team;
+    ThreadPool pool;
     std::vector<std::unique_ptr<LanguageModel>> replicas;
     Schedule schedule;
 };

@@ -149,8 +149,8 @@ void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Op
         options.prompt = read_file("-");
         if (options.prompt.ends_with("\n")) options.prompt.pop_back();  // the one that echo adds
     }
-    Team team(std::min(2, options.threads));
-    team.run([&](int worker) {
+    ThreadPool pool(std::min(2, options.threads));
+    pool.run([&](int worker) {
         if (worker > 0) return;  // it helps with the products
         if (options.interactive) return converse(next, vocabulary, options, training);
         for (int i = 0; i < options.count; ++i) {
