@@ -119,7 +119,7 @@ fuzz: all ## a minute of damaged checkpoints (libFuzzer)
 	@tests/install clang && tests/install libclang-rt-$$(clang -dumpversion | cut -d. -f1)-dev
 	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/fuzz CXX=clang++ EXTRA="$(FUZZ)" build/fuzz/checkpoint
 	@mkdir -p build/fuzz/corpus
-	@build/09_gpt --steps 0 --eval-batches 1 --batch-size 1 --block-size 4 --n-embd 4 --n-head 1 --n-layer 1 --tokens 0 \
+	@build/10_gpt --steps 0 --eval-batches 1 --batch-size 1 --block-size 4 --n-embd 4 --n-head 1 --n-layer 1 --tokens 0 \
 	    --out build/fuzz/run >/dev/null && cp build/fuzz/run/model.safetensors build/fuzz/corpus/sound
 	@build/fuzz/checkpoint -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=2048 -print_final_stats=1 build/fuzz/corpus
 FUZZ = -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wno-unknown-warning-option -Wno-error
@@ -129,7 +129,7 @@ $(BUILD)/checkpoint: $(BUILD)/obj/tests/fuzz/checkpoint_fuzz.o $(LIBRARY)
 .PHONY: bench
 bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QUICK=1 takes two minutes
 	@tests/install python3-torch
-	@$(MAKE) --no-print-directory -s -j$$(nproc) build/bench build/09_gpt
+	@$(MAKE) --no-print-directory -s -j$$(nproc) build/bench build/10_gpt
 	@tests/bench/bench.py $(if $(QUICK),--quick)
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
@@ -160,7 +160,7 @@ experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: expe
 	@$(if $(filter $(BUILD)/experiments/$(NAME),$(EXPERIMENTS)),,echo "make experiment NAME=..., one of: $(notdir $(EXPERIMENTS))" >&2; exit 2)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(BUILD)/experiments/$(NAME)
 	@$(BUILD)/experiments/$(NAME) $$(echo $$(head -n 1 docs/lessons/experiments/$(NAME).diff) '$(ARGS)' | \
-	    grep -qE 'sample|10_kvcache' || echo --out runs/$(NAME)) $(ARGS)
+	    grep -qE 'sample|11_kvcache' || echo --out runs/$(NAME)) $(ARGS)
 lesson-programs: $(SETUP) ## the small programs of the lessons, into build/lessons/
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(LESSON_PROGRAMS)
 lessons: $(SETUP) ## fill the lessons' quotes, numbers and pictures anew from code and recorded runs

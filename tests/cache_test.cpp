@@ -1,10 +1,10 @@
-// Stage 10: writing with kept keys and values gives what writing without gives.
+// Stage 11: writing with kept keys and values gives what writing without gives.
 #include "common/babygpt.h"
 #include "tests/check.h"
 
 #define main stage_main
-namespace stage10 {
-#include "stages/10_kvcache.cpp"
+namespace stage11 {
+#include "stages/11_kvcache.cpp"
 }
 #undef main
 
@@ -12,11 +12,11 @@ using namespace babygpt;
 
 namespace {
 
-const Options sizes{.stage = "10_kvcache", .block_size = 12, .n_embd = 24, .n_head = 3, .n_layer = 2};
+const Options sizes{.stage = "11_kvcache", .block_size = 12, .n_embd = 24, .n_head = 3, .n_layer = 2};
 
 struct Fixture {
     Rng rng{7};
-    stage10::Model model{sizes, 11, rng};
+    stage11::Model model{sizes, 11, rng};
     std::vector<int> text(int n) {
         std::vector<int> tokens;
         for (int i = 0; i < n; ++i) tokens.push_back(int(rng.below(11)));
@@ -28,7 +28,7 @@ struct Fixture {
 
 TEST_CASE_FIXTURE(
     Fixture, "cache: character by character below, at and beyond the block, the scores are those without a cache") {
-    NextLogits plain = next_logits(model, sizes.block_size), cached = stage10::CachedWriter(model, sizes);
+    NextLogits plain = next_logits(model, sizes.block_size), cached = stage11::CachedWriter(model, sizes);
     std::vector<int> tokens = text(30);
     for (size_t n = 1; n <= tokens.size(); ++n) {
         CAPTURE(n);
@@ -41,7 +41,7 @@ TEST_CASE_FIXTURE(Fixture, "cache: a prompt of any length first, then character 
     NextLogits plain = next_logits(model, sizes.block_size);
     std::vector<int> tokens = text(20);
     for (size_t prompt = 1; prompt <= tokens.size(); ++prompt) {
-        NextLogits cached = stage10::CachedWriter(model, sizes);
+        NextLogits cached = stage11::CachedWriter(model, sizes);
         for (size_t n = prompt; n <= tokens.size(); ++n) {
             CAPTURE(prompt);
             CAPTURE(n);
@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(Fixture, "cache: a prompt of any length first, then character 
 }
 
 TEST_CASE_FIXTURE(Fixture, "cache: another text in the same writer starts anew") {
-    NextLogits plain = next_logits(model, sizes.block_size), cached = stage10::CachedWriter(model, sizes);
+    NextLogits plain = next_logits(model, sizes.block_size), cached = stage11::CachedWriter(model, sizes);
     for (int length :
          {3, 5, 6, 9, 20}) {  // shorter than what was read, as long, one longer, longer, longer than the block
         CAPTURE(length);

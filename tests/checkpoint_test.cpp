@@ -13,7 +13,7 @@ const std::string dtype = in_double ? "F64" : "F32";
 
 Checkpoint sample() {
     Tensor a({2, 3}, {1, 2, 3, 4, 5, 6}), b({1}, {real(-0.5)}), c({2, 1, 2}, {7, 8, 9, 10});
-    return {{{"stage", "09_gpt"}, {"text", "line\n\"quoted\" \xE4\xBD\xA0"}}, {{"zeta", a}, {"b.weight", b}, {"c", c}}};
+    return {{{"stage", "10_gpt"}, {"text", "line\n\"quoted\" \xE4\xBD\xA0"}}, {{"zeta", a}, {"b.weight", b}, {"c", c}}};
 }
 
 // A file of this header and so many bytes of numbers.
@@ -283,7 +283,7 @@ TEST_SUITE("checkpoint") {
     }
 
     TEST_CASE("about: a key that is missing is named, with the file") {
-        CHECK(sample().about("stage", "model.file") == "09_gpt");
+        CHECK(sample().about("stage", "model.file") == "10_gpt");
         check_error([] { sample().about("colour", "model.file"); }, {"model.file", "colour"});
     }
 

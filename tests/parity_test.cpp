@@ -1,4 +1,4 @@
-// Stages 01 to 09 against what PyTorch computes, from fixtures that tests/parity/make_fixtures.py wrote; and
+// stages 01 to 10 against what PyTorch computes, from fixtures that tests/parity/make_fixtures.py wrote; and
 // docs/checkpoint.md against what checkpoints are.
 #include <cstring>
 #include <regex>

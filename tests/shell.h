@@ -21,7 +21,7 @@ namespace babygpt {
 
 inline const std::vector<std::string> all_stages{"00_counts",    "01_bigram",      "02_position", "03_head",
                                                  "04_multihead", "05_feedforward", "06_block",    "07_residual",
-                                                 "08_layernorm", "09_gpt"};
+                                                 "08_layernorm", "10_gpt"};
 inline const std::vector<std::string> trained_stages(all_stages.begin() + 1, all_stages.end());
 
 struct Result {

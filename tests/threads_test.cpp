@@ -10,7 +10,7 @@
 
 namespace threads_test {
 #define main gpt_main
-#include "stages/09_gpt.cpp"
+#include "stages/10_gpt.cpp"
 #undef main
 }  // namespace threads_test
 

@@ -25,10 +25,10 @@ namespace multihead {
 #include "stages/04_multihead.cpp"
 }
 namespace gpt {
-#include "stages/09_gpt.cpp"
+#include "stages/10_gpt.cpp"
 }
 namespace cached {
-#include "stages/10_kvcache.cpp"
+#include "stages/11_kvcache.cpp"
 }
 #undef main
 

@@ -3,14 +3,14 @@
 
 #define main stage_main
 namespace gpt {
-#include "stages/09_gpt.cpp"
+#include "stages/10_gpt.cpp"
 }
 #undef main
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace babygpt;
     try {
-        SavedModel saved = parse_model({reinterpret_cast<const char*>(data), size}, "input", "09_gpt");
+        SavedModel saved = parse_model({reinterpret_cast<const char*>(data), size}, "input", "10_gpt");
         Rng unused(0);
         gpt::Model model(saved.options, saved.vocabulary.size(), unused);
         restore(model.parameters, saved.checkpoint, "", "input");

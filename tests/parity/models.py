@@ -1,4 +1,4 @@
-"""The models of stages 01 to 09 in plain PyTorch. Names and shapes of the parameters are the C++ programs', so a
+"""The models of stages 01 to 10 in plain PyTorch. Names and shapes of the parameters are the C++ programs', so a
 checkpoint's tensors go into load_state_dict as they are."""
 import json
 import math

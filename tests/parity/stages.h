@@ -1,4 +1,4 @@
-// The models of stages 01 to 09, in one program: each stage's source in a namespace of its own.
+// The models of stages 01 to 10, in one program: each stage's source in a namespace of its own.
 #pragma once
 #include <cmath>
 #include <cstdio>
@@ -34,7 +34,7 @@ namespace stage_08 {
 #include "stages/08_layernorm.cpp"
 }
 namespace stage_09 {
-#include "stages/09_gpt.cpp"
+#include "stages/10_gpt.cpp"
 }
 }  // namespace
 #pragma GCC diagnostic pop
@@ -52,6 +52,6 @@ const std::map<std::string, babygpt::MakeModel> stages = {
     {"03_head", make<stage_03::Model>},        {"04_multihead", make<stage_04::Model>},
     {"05_feedforward", make<stage_05::Model>}, {"06_block", make<stage_06::Model>},
     {"07_residual", make<stage_07::Model>},    {"08_layernorm", make<stage_08::Model>},
-    {"09_gpt", make<stage_09::Model>}};
+    {"10_gpt", make<stage_09::Model>}};
 
 }  // namespace

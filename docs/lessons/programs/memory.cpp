@@ -1,4 +1,4 @@
-// Lesson 09: what each trained stage remembers. On 60 validation tales, the mean probability that it gives to the right
+// Lesson 10: what each trained stage remembers. On 60 validation tales, the mean probability that it gives to the right
 // first letter where a thing returns.
 #include <cmath>
 #include <cstdio>

@@ -1,11 +1,11 @@
-// Bug hunt 09c: the same question, another answer.
+// Bug hunt 10c: the same question, another answer.
 //
 // A small GPT with dropout, its training, and a writer that always takes the likeliest character (temperature 0).
 //
 // The symptom: after training it writes several times from the same prompt. There are no dice in the writing, and still
 // the texts differ. They are also worse than the loss promises.
 //
-// Check it: make exercise N=09c
+// Check it: make exercise N=10c
 #include <algorithm>
 
 #include "common/nn/optim.h"
@@ -53,10 +53,8 @@ std::vector<std::vector<int>> train_and_write(Model& model, const std::vector<in
                                               const std::vector<int>& prompt, Rng& noise) {
     AdamW optimiser(model.parameters);
     Rng batches(o.seed, "batches");
+    DropoutScope training(noise);
     for (int step = 0; step < o.steps; ++step) {
-        // Dropout is on while a DropoutScope lives. Declared before the loop, it lived on until the function's end,
-        // and the writing below was done with a share of the numbers missing, others each time.
-        DropoutScope training(noise);
         Batch batch = random_batch(text, o.batch_size, o.block_size, batches);  // x, y: (B, T)
         Tensor loss = cross_entropy(model(batch.x), batch.y);
         loss.backward();

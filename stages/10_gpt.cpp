@@ -1,4 +1,4 @@
-// Stage 09: the GPT. New since 08: dropout, a careful start, a learning rate that rises and falls, and a real size, for
+// Stage 10: the GPT. New since 08: dropout, a careful start, a learning rate that rises and falls, and a real size, for
 // which all heads are computed at once (the same sums as 08's Head, which is why it is gone).
 #include <cmath>
 
@@ -97,7 +97,7 @@ struct Model : LanguageModel {
 //< model
 
 int main(int argc, char** argv) {
-    Options defaults{.stage = "09_gpt",
+    Options defaults{.stage = "10_gpt",
                      .batch_size = 12,
                      .block_size = 128,
                      .n_embd = 96,

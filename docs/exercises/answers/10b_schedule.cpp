@@ -1,4 +1,4 @@
-// Task 09b: a learning rate that rises and falls.
+// Task 10b: a learning rate that rises and falls.
 //
 // step counts from 0 to steps - 1. Over the first `warmup` steps the rate rises in a straight line, then it falls along
 // half a cosine to a tenth of the highest:
@@ -7,7 +7,7 @@
 //                    rate = highest * (0.1 + 0.45 * (1 + cos(pi * done)))
 // done goes from 0 to 1, so 1 + cos(pi * done) goes from 2 to 0. Past the end the rate stays at a tenth.
 //
-// Check it: make exercise N=09b
+// Check it: make exercise N=10b
 // Hint: int / int drops the fraction: 3 / 4 is 0. std::numbers::pi is in <numbers>.
 #include <algorithm>
 #include <cmath>

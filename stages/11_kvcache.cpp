@@ -1,4 +1,4 @@
-// Stage 10: write fast. New since 09: keys and values are kept, so that a new character costs one row and not the whole
+// Stage 11: write fast. New since 09: keys and values are kept, so that a new character costs one row and not the whole
 // block.
 #include <algorithm>
 #include <chrono>
@@ -167,10 +167,10 @@ void compare(const Model& model, const Options& o, int n) {
 //< compare
 
 int main(int argc, char** argv) {
-    Options o{.stage = "10_kvcache", .block_size = 0, .model = "runs/09_gpt"};
+    Options o{.stage = "11_kvcache", .block_size = 0, .model = "runs/10_gpt"};
     return guarded(o.stage, [&] {
         Command command = parse_options(argc, argv, o);
-        SavedModel saved = load_model(o.model + "/model.safetensors", "09_gpt");
+        SavedModel saved = load_model(o.model + "/model.safetensors", "10_gpt");
         Rng unused(0);
         Model model(saved.options, saved.vocabulary.size(), unused);
         restore(model.parameters, saved.checkpoint, "", o.model + "/model.safetensors");
