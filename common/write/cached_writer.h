@@ -6,6 +6,7 @@
 
 namespace babygpt {
 
+//> writer
 // Scores of the next character by a model that takes its new tokens and a cache for each of its blocks. Past the block
 // size the window slides: every character then stands at another place, so no key or value is right any more, and the
 // whole window is read again.
@@ -25,6 +26,7 @@ NextLogits cached_writer(const Model& model, int block_size) {
         return std::vector<real>(last.begin(), last.end());
     };
 }
+//< writer
 
 struct Writer {  // one of several ways to write the same
     std::string name;
