@@ -6,19 +6,11 @@
 #include "common/base/thread_pool.h"
 #include "common/tensor/gemm.h"
 #include "common/tensor/kernels.h"
-#include "common/tensor/node.h"
+#include "common/tensor/shapes.h"
 
 namespace babygpt {
 
 namespace {
-
-std::string shapes(const Tensor& a, const Tensor& b) { return to_string(a.shape()) + " and " + to_string(b.shape()); }
-
-// x seen as rows of its last axis
-size_t row_length(const Tensor& x) { return size_t(x.size(-1)); }
-size_t row_count(const Tensor& x) { return x.count() / row_length(x); }
-
-std::shared_ptr<Array> like(const Tensor& x) { return make_array(value(x).shape()); }
 
 bool suffix(const Array::shape_type& a, const Array::shape_type& b) {  // b ends in a
     return a.size() <= b.size() && std::equal(a.rbegin(), a.rend(), b.rbegin());
@@ -69,13 +61,6 @@ Tokens::Tokens(int batch, int time, std::vector<int> numbers)
 Tokens::Tokens(int batch, int time)
     : Tokens(batch, time, std::vector<int>(batch > 0 && time > 0 ? size_t(batch) * size_t(time) : 0)) {}
 
-Mask future(int T) {
-    Mask mask{T, T, std::vector<char>(size_t(T) * size_t(T))};
-    for (int i = 0; i < T; ++i)
-        for (int j = i + 1; j < T; ++j) mask.hidden[size_t(i) * size_t(T) + size_t(j)] = true;
-    return mask;
-}
-
 //> multiply
 // y = a * b, number by number: da = dy * b, db = dy * a
 Tensor operator*(Tensor a, Tensor b) {
@@ -124,19 +109,6 @@ Tensor operator*(Tensor a, double factor) {
 
 Tensor operator/(Tensor a, double divisor) { return std::move(a) * (1 / divisor); }
 
-// y = sum of x: dx = dy, everywhere
-Tensor sum(const Tensor& x) {
-    auto y = make_array({1});
-    double total = 0;
-    for (real v : x.values()) total += v;
-    (*y)(0) = real(total);
-    return make_result(y, {x}, [x](Array& dy) {
-        Array dx(value(x).shape());
-        dx.fill(dy(0));
-        add_grad(x, std::move(dx));
-    });
-}
-
 //> relu
 // y = max(x, 0): dx = dy where y > 0, else 0
 Tensor relu(Tensor x) {
@@ -154,63 +126,6 @@ Tensor relu(Tensor x) {
 }
 //< relu
 
-// y = x with `fill` where the mask hides: dx = dy where it does not, 0 where it does
-Tensor masked_fill(Tensor x, const Mask& mask, real fill) {
-    Shape shape = x.shape();
-    if (shape.size() < 2 || shape[shape.size() - 2] != mask.rows || shape.back() != mask.columns)
-        fail("masked_fill: the last two sizes of ", to_string(shape), " differ from the mask's ",
-             to_string({mask.rows, mask.columns}));
-    std::shared_ptr<Array> y = take_value(x);
-    if (!y) y = std::make_shared<Array>(value(x));
-    auto hide = [](Array& a, const Mask& m, real with) {
-        for (size_t start = 0; start < a.size(); start += m.hidden.size())
-            for (size_t i = 0; i < m.hidden.size(); ++i)
-                if (m.hidden[i]) a.data()[start + i] = with;
-    };
-    hide(*y, mask, fill);
-    return make_result(y, {x}, [x, mask, hide](Array& dy) {
-        hide(dy, mask, 0);
-        add_grad(x, std::move(dy));
-    });
-}
-
-//> softmax
-// y = exp(x) / sum(exp(x)) along each row: dx = y * (dy - sum(dy * y))
-Tensor softmax(Tensor x) {
-    size_t n = row_length(x), count = row_count(x);
-    std::shared_ptr<Array> y = take_value(x);
-    const real* in = y ? y->data() : value(x).data();
-    if (!y) y = like(x);
-    for (size_t r = 0; r < count; ++r) softmax_row(in + r * n, y->data() + r * n, n, n);
-    return make_result(y, {x}, [x, y, n, count](Array& dy) {
-        for (size_t r = 0; r < count; ++r)
-            softmax_pullback_row(y->data() + r * n, dy.data() + r * n, dy.data() + r * n, n);
-        add_grad(x, std::move(dy));
-    });
-}
-//< softmax
-
-// h = (x - mean) / sqrt(variance + 1e-5) along each row, y = h * gain + bias
-Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
-    size_t n = row_length(x), count = row_count(x);
-    if (gain.count() != n || bias.count() != n)
-        fail("layer_norm: rows of ", to_string(x.shape()), " have ", n, " numbers, gain and bias ", shapes(gain, bias));
-    auto y = like(x);
-    std::vector<RowStats> stats(count);
-    for (size_t r = 0; r < count; ++r)
-        stats[r] =
-            layer_norm_row(value(x).data() + r * n, value(gain).data(), value(bias).data(), y->data() + r * n, n);
-    return make_result(y, {x, gain, bias}, [x, gain, bias, stats = std::move(stats), n](Array& dy) {
-        std::vector<real> unwanted(n);  // a place for the gradient of a gain or bias that wants none
-        real* dgain = gain.wants_grad() ? zeroed_grad_target(gain) : unwanted.data();
-        real* dbias = bias.wants_grad() ? zeroed_grad_target(bias) : unwanted.data();
-        for (size_t r = 0; r < stats.size(); ++r)
-            layer_norm_pullback_row(value(x).data() + r * n, stats[r], value(gain).data(), dy.data() + r * n,
-                                    dy.data() + r * n, dgain, dbias, n);
-        add_grad(x, std::move(dy));
-    });
-}
-
 // y = x * coin: dx = dy * coin, with the same coins
 Tensor dropout(Tensor x, double p, uint64_t key) {
     if (!(p >= 0 && p < 1)) fail("dropout: a share of ", p, " is not in [0, 1)");
@@ -224,58 +139,6 @@ Tensor dropout(Tensor x, double p, uint64_t key) {
     return make_result(y, {x}, [x, drop](Array& dy) {
         drop(dy);
         add_grad(x, std::move(dy));
-    });
-}
-
-Tensor transpose(const Tensor& x) {
-    Shape shape = x.shape();
-    if (shape.size() < 2) fail("transpose: ", to_string(shape), " has no two axes to swap");
-    auto swapped = [](const Array& a) {
-        size_t axes = a.dimension(), m = a.shape(axes - 2), n = a.shape(axes - 1);
-        auto target = a.shape();
-        std::swap(target[axes - 2], target[axes - 1]);
-        Array result(target);
-        for (size_t start = 0; start < a.size(); start += m * n)
-            for (size_t i = 0; i < m; ++i)
-                for (size_t j = 0; j < n; ++j) result.data()[start + j * m + i] = a.data()[start + i * n + j];
-        return result;
-    };
-    auto y = std::make_shared<Array>(swapped(value(x)));
-    return make_result(y, {x}, [x, swapped](Array& dy) { add_grad(x, swapped(dy)); });
-}
-
-Tensor concat(const std::vector<Tensor>& parts) {
-    if (parts.empty()) fail("concat: nothing to concatenate");
-    auto shape = value(parts[0]).shape();
-    size_t count = row_count(parts[0]), n = 0;
-    for (const Tensor& part : parts) {
-        Shape a = part.shape(), b = parts[0].shape();
-        a.back() = b.back() = 0;
-        if (a != b) fail("concat: ", shapes(parts[0], part), " may differ in their last size only");
-        n += row_length(part);
-    }
-    shape.back() = n;
-    auto y = make_array(shape);
-    auto columns = [n, count](const Tensor& part, size_t offset,
-                              auto copy) {  // copy(part's row, row of the whole, length)
-        size_t width = part.count() / count;
-        for (size_t r = 0; r < count; ++r) copy(r * width, r * n + offset, width);
-        return offset + width;
-    };
-    size_t offset = 0;
-    for (const Tensor& part : parts)
-        offset = columns(part, offset, [&](size_t from, size_t to, size_t width) {
-            std::copy_n(value(part).data() + from, width, y->data() + to);
-        });
-    return make_result(y, parts, [parts, columns](Array& dy) {
-        size_t start = 0;
-        for (const Tensor& part : parts) {
-            Array dx(value(part).shape());
-            start = columns(part, start, [&](size_t to, size_t from, size_t width) {
-                std::copy_n(dy.data() + from, width, dx.data() + to);
-            });
-            add_grad(part, std::move(dx));
-        }
     });
 }
 
@@ -362,33 +225,6 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                 gemm(out, in, count, 1, {dy->data(), out, true}, {x->data(), in}, beta, dw, in);
             });
         }
-    });
-}
-
-// loss = mean of log(sum(exp(z))) - z[target]: dz = (softmax(z) - 1 at the target) / positions
-Tensor cross_entropy(Tensor logits, const Tokens& targets, size_t of) {
-    size_t n = row_length(logits), count = row_count(logits);
-    if (count != targets.ids.size())
-        fail("cross_entropy: logits ", to_string(logits.shape()), " for targets ", to_string({targets.B, targets.T}));
-    for (int id : targets.ids)
-        if (id < 0 || size_t(id) >= n) fail("cross_entropy: no target ", id, " among ", n, " logits");
-    double total = 0;
-    real scale = real(1) / real(of ? of : count);
-    auto loss = make_array({1});
-    if (!grad_enabled() || !logits.wants_grad()) {
-        for (size_t r = 0; r < count; ++r) total += cross_entropy_loss(value(logits).data() + r * n, targets.ids[r], n);
-        (*loss)(0) = real(total) * scale;
-        return make_tensor(loss);
-    }
-    std::shared_ptr<Array> probabilities = take_value(logits);  // a large vocabulary's logits are held once, not twice
-    if (!probabilities) probabilities = std::make_shared<Array>(value(logits));
-    for (size_t r = 0; r < count; ++r) total += cross_entropy_row(probabilities->data() + r * n, targets.ids[r], n);
-    (*loss)(0) = real(total) * scale;
-    return make_result(loss, {logits}, [logits, probabilities, ids = targets.ids, n, scale](Array& dy) {
-        Array& dz = *probabilities;
-        for (size_t r = 0; r < ids.size(); ++r) dz.data()[r * n + size_t(ids[r])] -= 1;
-        xt::noalias(dz) *= dy(0) * scale;
-        add_grad(logits, std::move(dz));
     });
 }
 
