@@ -66,7 +66,7 @@ Tensor composed_attention(const Tensor& qkv, int n_head, double p = 0, uint64_t 
     for (int h = 0; h < n_head; ++h) {
         Tensor q = columns(h * H), k = columns(C + h * H), v = columns(2 * C + h * H);
         Tensor scores = matmul(q, transpose(k)) / std::sqrt(H);
-        Tensor weights = softmax(masked_fill(scores, future(qkv.size(1)), -INFINITY));
+        Tensor weights = softmax(masked_fill(scores, !tril(qkv.size(1)), -INFINITY));
         heads.push_back(matmul(p > 0 ? dropout(weights, p, key) : weights, v));
     }
     return concat(heads);
@@ -164,7 +164,7 @@ TEST_SUITE("kernels") {
     }
 
     TEST_CASE("softmax: the future gets exactly zero") {
-        Tensor weights = softmax(masked_fill(random_tensor({3, 17, 17}), future(17), -INFINITY));
+        Tensor weights = softmax(masked_fill(random_tensor({3, 17, 17}), !tril(17), -INFINITY));
         for (size_t i = 0; i < weights.count(); ++i)
             if (i % 17 > i / 17 % 17)
                 CHECK(weights.values()[i] == 0);

@@ -30,7 +30,7 @@ const std::vector<Unary> unary{
     {"times 1.5", [](Tensor x) { return std::move(x) * 1.5; }},
     {"over 3", [](Tensor x) { return std::move(x) / 3; }},
     {"relu", [](Tensor x) { return relu(std::move(x)); }},
-    {"masked_fill", [](Tensor x) { return masked_fill(std::move(x), future(5), real(0.3)); }},
+    {"masked_fill", [](Tensor x) { return masked_fill(std::move(x), !tril(5), real(0.3)); }},
     {"softmax", [](Tensor x) { return softmax(std::move(x)); }},
     {"dropout", [](Tensor x) { return dropout(std::move(x), 0.4, 12345); }},
     {"plus a row", [](Tensor x) { return std::move(x) + random_constant({5}, 8); }},
@@ -184,7 +184,7 @@ TEST_SUITE("ops") {
         check_values(transpose(Tensor({1, 2, 3}, {1, 2, 3, 4, 5, 6})), {1, 3, 2}, {1, 4, 2, 5, 3, 6});
         check_values(concat({a, Tensor({2, 1}, {8, 9}), a}), {2, 5}, {1, 2, 8, 1, 2, 3, 4, 9, 3, 4});
         check_values(embedding(a, Tokens(1, 3, {1, 0, 1})), {1, 3, 2}, {3, 4, 1, 2, 3, 4});
-        check_values(masked_fill(a, future(2), 9), {2, 2}, {1, 9, 3, 4});
+        check_values(masked_fill(a, !tril(2), 9), {2, 2}, {1, 9, 3, 4});
     }
 
     TEST_CASE("by hand: softmax, layer_norm, cross_entropy, causal_attention") {
@@ -223,8 +223,8 @@ TEST_SUITE("ops") {
         check_error([&] { embedding(line, Tokens(1, 1)); }, {"embedding", "(3)"});
         check_error([&] { embedding(a, Tokens(1, 1, {2})); }, {"embedding", "row 2", "table of 2"});
         check_error([&] { embedding(a, Tokens(1, 1, {-1})); }, {"embedding", "row -1"});
-        check_error([&] { masked_fill(a, future(3), 0); }, {"masked_fill", "(2,3)", "(3,3)"});
-        check_error([&] { masked_fill(line, future(3), 0); }, {"masked_fill", "(3)", "(3,3)"});
+        check_error([&] { masked_fill(a, !tril(3), 0); }, {"masked_fill", "(2,3)", "(3,3)"});
+        check_error([&] { masked_fill(line, !tril(3), 0); }, {"masked_fill", "(3)", "(3,3)"});
         check_error([&] { layer_norm(a, zeros({2}), line); }, {"layer_norm", "(2,3)", "(2)"});
         check_error([&] { layer_norm(a, line, zeros({4})); }, {"layer_norm", "(2,3)", "(4)"});
         check_error([&] { cross_entropy(a, Tokens(1, 3)); }, {"cross_entropy", "(2,3)", "(1,3)"});

@@ -35,11 +35,16 @@ void scale_row(real* y, real factor, size_t n) {
 }  // namespace
 
 void softmax_row(const real* x, real* y, size_t n, size_t seen) {
+    real highest = max_of(x, seen);
+    if (highest == lowest) {  // all hidden: exp(-inf + inf) would be NaN
+        std::fill_n(y, n, real(0));
+        return;
+    }
     if (n <= lanes) {  // the whole row in one vector; what is not seen has the weight exp(-inf) = 0
-        Vec v = load(x, seen, lowest), e = xsimd::exp(v - Vec(max(v)));
+        Vec e = xsimd::exp(load(x, seen, lowest) - Vec(highest));
         return store(y, e * Vec(1 / sum(e)), n);
     }
-    scale_row(y, 1 / exp_row(x, max_of(x, seen), y, seen), seen);
+    scale_row(y, 1 / exp_row(x, highest, y, seen), seen);
     std::fill(y + seen, y + n, real(0));
 }
 

@@ -10,7 +10,7 @@
 
 namespace babygpt {
 
-// Softmax over the row's first `seen` numbers; the rest become 0. x may be y.
+// Softmax over the row's first `seen` numbers; the rest become 0, and all of it if these are all -inf. x may be y.
 void softmax_row(const real* x, real* y, size_t n, size_t seen);
 // dx = y * (dy - sum(dy * y)); dx may be dy.
 void softmax_pullback_row(const real* y, const real* dy, real* dx, size_t n);

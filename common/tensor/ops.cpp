@@ -16,19 +16,6 @@ bool suffix(const Array::shape_type& a, const Array::shape_type& b) {  // b ends
     return a.size() <= b.size() && std::equal(a.rbegin(), a.rend(), b.rbegin());
 }
 
-Array::shape_type broadcast_shape(const char* op, const Tensor& a, const Tensor& b) {
-    auto longer = value(a).shape(), shorter = value(b).shape();
-    if (longer.size() < shorter.size()) std::swap(longer, shorter);
-    size_t ahead = longer.size() - shorter.size();
-    for (size_t i = 0; i < shorter.size(); ++i) {
-        size_t &m = longer[ahead + i], n = shorter[i];
-        if (m != n && m != 1 && n != 1)
-            fail(op, ": ", shapes(a, b), " do not fit: sizes ", m, " and ", n, " differ and neither is 1");
-        m = std::max(m, n);
-    }
-    return longer;
-}
-
 // The pullback of broadcasting: x was repeated, so its gradient is the sum over the repeats.
 void add_grad_of_broadcast(const Tensor& x, const Array::shape_type& shape, Array&& dy) {
     if (!x.wants_grad()) return;
@@ -64,7 +51,7 @@ Tokens::Tokens(int batch, int time)
 //> multiply
 // y = a * b, number by number: da = dy * b, db = dy * a
 Tensor operator*(Tensor a, Tensor b) {
-    auto y = make_array(broadcast_shape("*", a, b));
+    auto y = make_array(broadcast_shape("*", value(a).shape(), value(b).shape()));
     xt::noalias(*y) = value(a) * value(b);
     return make_result(y, {a, b}, [a, b](Array& dy) {
         if (a.wants_grad()) add_grad_of_broadcast(a, value(a).shape(), dy * value(b));
@@ -75,7 +62,8 @@ Tensor operator*(Tensor a, Tensor b) {
 
 // y = a + b: da = dy, db = dy
 Tensor operator+(Tensor a, Tensor b) {
-    auto shape = broadcast_shape("+", a, b), a_shape = value(a).shape(), b_shape = value(b).shape();
+    auto shape = broadcast_shape("+", value(a).shape(), value(b).shape()), a_shape = value(a).shape(),
+         b_shape = value(b).shape();
     std::shared_ptr<Array> y;
     if (b_shape == shape && (y = take_value(b)))
         xt::noalias(*y) += value(a);
@@ -90,7 +78,7 @@ Tensor operator+(Tensor a, Tensor b) {
 }
 
 Tensor operator-(Tensor a, Tensor b) {
-    broadcast_shape("-", a, b);
+    broadcast_shape("-", value(a).shape(), value(b).shape());
     return std::move(a) + std::move(b) * -1.0;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "common/tensor/masks.h"
 #include "common/tensor/tensor.h"
 
 namespace babygpt {
@@ -15,14 +16,6 @@ struct Tokens {
     Tokens(int batch, int time);  // all 0
 };
 
-// Which of (rows, columns) pairs are hidden; see future().
-struct Mask {
-    int rows, columns;
-    std::vector<char> hidden;
-};
-Mask future(
-    int T);  // (T, T): hides position j from position i wherever j > i, all above the diagonal (tril is what stays)
-
 Tensor operator+(Tensor a, Tensor b);
 Tensor operator-(Tensor a, Tensor b);
 Tensor operator*(Tensor a, Tensor b);
@@ -34,11 +27,11 @@ Tensor matmul(const Tensor& a, const Tensor& b);  // (..., M, K) @ (..., K, N) -
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});  // (..., in) @ (out, in)^T + (out)
 Tensor transpose(const Tensor& x);                                              // swaps the last two axes
 Tensor concat(const std::vector<Tensor>& parts);                                // along the last axis
-Tensor embedding(const Tensor& table, const Tokens& ids);                            // (V, C), (B, T) -> (B, T, C)
+Tensor embedding(const Tensor& table, const Tokens& ids);                       // (V, C), (B, T) -> (B, T, C)
 
 Tensor relu(Tensor x);
-Tensor masked_fill(Tensor x, const Mask& mask, real fill);  // (..., rows, columns)
-Tensor softmax(Tensor x);                                   // over the last axis
+Tensor masked_fill(Tensor x, Mask mask, real fill);  // where the mask, broadcast to x, is true
+Tensor softmax(Tensor x);  // over the last axis; a row of nothing but -inf (all hidden) becomes zeros
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias);
 Tensor dropout(Tensor x, double p,
                uint64_t key);  // zeroes a share p of x and scales the rest by 1 / (1 - p); key picks which
