@@ -136,7 +136,7 @@ TEST_SUITE("kernels") {
             }
     }
 
-    TEST_CASE("attention: each head of each sequence has dropout coins of its own") {
+    TEST_CASE("attention: each head of each sequence has a dropout mask of its own") {
         // q and k are 0, so all weights of row t are 1 / (t + 1); v is 1, so a row tells which share of it was kept.
         Tensor qkv = Tensor::zeros({2, 40, 3 * 2});
         for (size_t i = 0; i < qkv.count(); ++i)
@@ -269,7 +269,7 @@ TEST_SUITE("kernels") {
         }
     }
 
-    TEST_CASE("dropout: another key throws other coins, the same key the same") {
+    TEST_CASE("dropout: another key gives another mask, the same key the same") {
         const int n = 10'000;
         Tensor ones({n}, std::vector<real>(n, 1));
         Rng keys(1, "test");
@@ -296,7 +296,7 @@ TEST_SUITE("kernels") {
         }
     }
 
-    TEST_CASE("dropout: only inside a DropoutScope, with new coins each time") {
+    TEST_CASE("dropout: only inside a DropoutScope, with a new mask each time") {
         Tensor x = random_constant({1000}), qkv = random_constant({1, 9, 12});
         Dropout half{0.5}, none{0};
         CHECK(same_bytes(half(x).values(), x.values()));

@@ -101,7 +101,7 @@ real cross_entropy_loss(const real* logits, int target, size_t n) {
     return std::log(sum(total)) + max(highest) - logits[target];
 }
 
-Coins::Coins(uint64_t key, double p)
+DropoutMask::DropoutMask(uint64_t key, double p)
     : low(static_cast<uint32_t>(key)),
       high(static_cast<uint32_t>(key >> 32)),
       limit(static_cast<uint32_t>((1 - p) * 0xffffffff)),

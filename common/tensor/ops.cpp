@@ -114,14 +114,14 @@ Tensor relu(Tensor x) {
 }
 //< relu
 
-// y = x * coin: dx = dy * coin, with the same coins
+// y = x * mask: dx = dy * mask, with the same mask
 Tensor dropout(Tensor x, double p, uint64_t key) {
     if (!(p >= 0 && p < 1)) fail("dropout: a share of ", p, " is not in [0, 1)");
     std::shared_ptr<Array> y = take_value(x);
     if (!y) y = std::make_shared<Array>(value(x));
-    auto drop = [coins = Coins(key, p)](Array& a) {
+    auto drop = [mask = DropoutMask(key, p)](Array& a) {
         real* d = a.data();
-        for (size_t i = 0; i < a.size(); ++i) d[i] *= coins(uint32_t(i));
+        for (size_t i = 0; i < a.size(); ++i) d[i] *= mask(uint32_t(i));
     };
     drop(*y);
     return make_result(y, {x}, [x, drop](Array& dy) {
@@ -223,12 +223,12 @@ Tensor causal_attention(const Tensor& qkv, int n_head, double p, uint64_t key) {
     size_t B = size_t(shape[0]), T = size_t(shape[1]), C = size_t(shape[2] / 3), heads = size_t(n_head), H = C / heads;
     auto y = make_array({B, T, C});
     if (!(p >= 0 && p < 1)) fail("causal_attention: a dropout of ", p, " is not in [0, 1)");
-    Coins coins(key, p);
+    DropoutMask mask(key, p);
     auto for_heads = [=](auto f) {  // f(settings, where q starts, where out starts, number of the pair)
-        Attention settings{.T = T, .head_size = H, .stride = 3 * C, .coins = p > 0 ? &coins : nullptr};
+        Attention settings{.T = T, .head_size = H, .stride = 3 * C, .dropout = p > 0 ? &mask : nullptr};
         for (size_t i = 0; i < B * heads; ++i) {
             size_t b = i / heads, h = i % heads;
-            settings.coin = uint32_t(i * T * T);
+            settings.first = uint32_t(i * T * T);
             f(settings, b * T * 3 * C + h * H, b * T * C + h * H, i);
         }
     };
