@@ -148,42 +148,6 @@ Tensor embedding(const Tensor& table, const Tokens& ids) {
     });
 }
 
-//> matmul
-// y = a b, matrix by matrix of the leading axes: da = dy b^T, db = a^T dy. A b of two axes serves every matrix of a.
-Tensor matmul(const Tensor& a, const Tensor& b) {
-    Shape sa = a.shape(), sb = b.shape();
-    if (sa.size() < 2 || sb.size() < 2) fail("matmul: ", shapes(a, b), ": both need at least two axes");
-    if (sa.back() != sb[sb.size() - 2])
-        fail("matmul: ", to_string(sa), " @ ", to_string(sb), ": inner sizes ", sa.back(), " and ", sb[sb.size() - 2],
-             " differ");
-    bool shared = sb.size() == 2;
-    if (!shared && !std::equal(sa.begin(), sa.end() - 2, sb.begin(), sb.end() - 2))
-        fail("matmul: ", to_string(sa), " @ ", to_string(sb), ": the axes before the last two differ");
-    size_t k = size_t(sa.back()), n = size_t(sb.back()), m = shared ? row_count(a) : size_t(sa[sa.size() - 2]);
-    size_t count = a.count() / (m * k), b_step = shared ? 0 : k * n;
-    auto shape = value(a).shape();
-    shape.back() = n;
-    auto y = make_array(shape);
-    for (size_t i = 0; i < count; ++i)
-        gemm(m, n, k, 1, {value(a).data() + i * m * k, k}, {value(b).data() + i * b_step, n}, 0, y->data() + i * m * n,
-             n);
-    return make_result(y, {a, b}, [=](Array& dy) {
-        if (a.wants_grad()) {
-            auto [da, beta] = grad_target(a);
-            for (size_t i = 0; i < count; ++i)
-                gemm(m, k, n, 1, {dy.data() + i * m * n, n}, {value(b).data() + i * b_step, n, true}, beta,
-                     da + i * m * k, k);
-        }
-        if (b.wants_grad()) {
-            auto [db, beta] = grad_target(b);
-            for (size_t i = 0; i < count; ++i)
-                gemm(k, n, m, 1, {value(a).data() + i * m * k, k, true}, {dy.data() + i * m * n, n}, beta,
-                     db + i * b_step, n);
-        }
-    });
-}
-//< matmul
-
 // y = x w^T + bias: dx = dy w, dw = dy^T x, dbias = the sum of dy's rows
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     const auto& sizes = value(weight).shape();

@@ -21,12 +21,19 @@ Tensor operator-(Tensor a, Tensor b);
 Tensor operator*(Tensor a, Tensor b);
 Tensor operator*(Tensor a, double factor);
 Tensor operator/(Tensor a, double divisor);
-Tensor sum(const Tensor& x);
+Tensor sum(const Tensor& x);            // of all numbers
+Tensor sum(const Tensor& x, int axis);  // along an axis, which goes; as everywhere below, -1 is the last one
 
-Tensor matmul(const Tensor& a, const Tensor& b);  // (..., M, K) @ (..., K, N) -> (..., M, N)
+Tensor reshape(Tensor x, const Shape& shape);                       // the same numbers, cut otherwise
+Tensor transpose(const Tensor& x, int axis1 = -2, int axis2 = -1);  // swaps two axes
+Tensor concat(const std::vector<Tensor>& parts, int axis = -1);     // one after another along an axis
+Tensor slice(const Tensor& x, int axis, int first, int last);       // places first to last - 1 of an axis
+
+// Sums of products, as a formula names them: in "bqhd,bkhd->bhqk" the letters are the axes of a, of b and of the
+// result. Letters that the result lacks are summed over.
+Tensor einsum(const std::string& formula, const Tensor& a, const Tensor& b);
+Tensor matmul(const Tensor& a, const Tensor& b);  // (..., M, K) @ (..., K, N) -> (..., M, N); leading axes broadcast
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});  // (..., in) @ (out, in)^T + (out)
-Tensor transpose(const Tensor& x);                                              // swaps the last two axes
-Tensor concat(const std::vector<Tensor>& parts);                                // along the last axis
 Tensor embedding(const Tensor& table, const Tokens& ids);                       // (V, C), (B, T) -> (B, T, C)
 
 Tensor relu(Tensor x);

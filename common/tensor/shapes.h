@@ -10,13 +10,14 @@ inline std::string shapes(const Tensor& a, const Tensor& b) {
     return to_string(a.shape()) + " and " + to_string(b.shape());
 }
 
-// What two shapes become together: aligned at the last axis, sizes of 1 repeated.
+// What two shapes become together: aligned at the last axis, sizes of 1 repeated. The last `apart` axes are not
+// compared.
 template <class S>
-S broadcast_shape(const char* op, const S& a, const S& b) {
+S broadcast_shape(const char* op, const S& a, const S& b, size_t apart = 0) {
     S longer = a.size() < b.size() ? b : a;
     const S& shorter = a.size() < b.size() ? a : b;
     size_t ahead = longer.size() - shorter.size();
-    for (size_t i = 0; i < shorter.size(); ++i) {
+    for (size_t i = 0; i + apart < shorter.size(); ++i) {
         auto &m = longer[ahead + i], n = shorter[i];
         if (m != n && m != 1 && n != 1)
             fail(op, ": ", to_string(Shape(a.begin(), a.end())), " and ", to_string(Shape(b.begin(), b.end())),
