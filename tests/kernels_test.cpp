@@ -257,6 +257,55 @@ TEST_SUITE("kernels") {
         CHECK(parts == doctest::Approx(whole));
     }
 
+    TEST_CASE("cross_entropy: targets of ignore_index do not count, however the batch is cut") {
+        const int x = ignore_index;
+        Tensor logits = random_tensor({4, 3, 9}, 1);
+        Tokens targets(4, 3, {1, x, 8, x, x, x, 0, 5, x, 7, x, 2});  // 6 count, none in row 1
+        double expected = 0;
+        Tensor probabilities = softmax(logits);
+        for (size_t r = 0; r < 12; ++r)
+            if (targets.ids[r] != x)
+                expected -= std::log(double(probabilities.values()[r * 9 + size_t(targets.ids[r])])) / 6;
+        Tensor loss = cross_entropy(logits, targets);
+        CHECK(double(loss.item()) == doctest::Approx(expected));
+        loss.backward();
+        std::vector<real> whole = copy(logits.grad());
+        for (size_t i = 0; i < whole.size(); ++i) CHECK((whole[i] == 0) == (targets.ids[i / 9] == x));
+        logits.clear_grad();
+        double parts = 0;
+        for (int row = 0; row < 4; ++row) {
+            auto ids = targets.ids.begin() + row * 3;
+            Tensor part = cross_entropy(slice(logits, 0, row, row + 1), Tokens(1, 3, {ids, ids + 3}), 6);
+            parts += double(part.item());
+            part.backward();
+        }
+        CHECK(parts == doctest::Approx(expected));
+        CHECK(difference(logits.grad(), whole) < rounding);
+        NoGrad evaluation;
+        CHECK(double(cross_entropy(logits, targets).item()) == doctest::Approx(expected));
+    }
+
+    TEST_CASE("cross_entropy: when every target is ignored, loss and gradient are 0") {
+        Tensor logits = random_tensor({2, 9}, 1);
+        Tensor loss = cross_entropy(logits, Tokens(2, 1, {ignore_index, ignore_index}));
+        CHECK(loss.item() == 0);
+        loss.backward();
+        CHECK(std::ranges::count(logits.grad(), real(0)) == 18);
+        NoGrad evaluation;
+        CHECK(cross_entropy(logits, Tokens(1, 2, {ignore_index, ignore_index})).item() == 0);
+    }
+
+    TEST_CASE("gelu and tanh: equal the standard library's erf and tanh at every length and size") {
+        for (int n : {1, 7, 8, 9, 33}) {
+            Tensor x = random_tensor({n}, uint64_t(n), 4), bent = gelu(x), squashed = tanh(x);
+            for (size_t i = 0; i < x.count(); ++i) {
+                double v = double(x.values()[i]);
+                CHECK(std::abs(double(bent.values()[i]) - v / 2 * (1 + std::erf(v / std::sqrt(2)))) < rounding);
+                CHECK(std::abs(double(squashed.values()[i]) - std::tanh(v)) < rounding);
+            }
+        }
+    }
+
     TEST_CASE("dropout: a share p becomes 0, the rest is scaled, and the mean stays") {
         const int n = 100'000;
         Tensor ones({n}, std::vector<real>(n, 1));

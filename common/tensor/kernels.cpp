@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "common/tensor/simd.h"
 
@@ -56,7 +57,7 @@ void softmax_pullback_row(const real* y, const real* dy, real* dx, size_t n) {
 }
 
 //> layer_norm
-RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real* y, size_t n) {
+RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real epsilon, real* y, size_t n) {
     Vec total(real(0)), squares(real(0));
     for_lanes(n, [&](size_t i, size_t count) { total += load(x + i, count); });
     real mean = sum(total) / static_cast<real>(n);
@@ -64,7 +65,7 @@ RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real*
         Vec centred = load(x + i, count, mean) - Vec(mean);
         squares = xsimd::fma(centred, centred, squares);
     });
-    real inverse_deviation = 1 / std::sqrt(sum(squares) / static_cast<real>(n) + real(1e-5));
+    real inverse_deviation = 1 / std::sqrt(sum(squares) / static_cast<real>(n) + epsilon);
     for (size_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * inverse_deviation * gain[i] + bias[i];
     return {mean, inverse_deviation};
 }
@@ -106,6 +107,27 @@ DropoutMask::DropoutMask(uint64_t key, double p)
       high(static_cast<uint32_t>(key >> 32)),
       limit(static_cast<uint32_t>((1 - p) * 0xffffffff)),
       scale(static_cast<real>(1 / (1 - p))) {}
+
+void gelu(std::span<const real> x, std::span<real> y) {
+    for_lanes(x.size(), [&](size_t i, size_t count) {
+        Vec v = load(x.data() + i, count), half(real(0.5));
+        store(y.data() + i, half * v * (Vec(real(1)) + xsimd::erf(v * Vec(real(std::numbers::sqrt2 / 2)))), count);
+    });
+}
+
+void gelu_pullback(std::span<const real> x, std::span<real> dy) {
+    const Vec half(real(0.5)), one(real(1)), height(real(std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2));
+    for_lanes(x.size(), [&](size_t i, size_t count) {
+        Vec v = load(x.data() + i, count), below = half * (one + xsimd::erf(v * Vec(real(std::numbers::sqrt2 / 2))));
+        Vec density = height * xsimd::exp(-half * v * v);
+        store(dy.data() + i, load(dy.data() + i, count) * (below + v * density), count);
+    });
+}
+
+void tanh(std::span<real> x) {
+    for_lanes(x.size(),
+              [&](size_t i, size_t count) { store(x.data() + i, xsimd::tanh(load(x.data() + i, count)), count); });
+}
 
 void add(std::span<const real> x, std::span<real> sum) {
     for (size_t i = 0; i < x.size(); ++i) sum[i] += x[i];

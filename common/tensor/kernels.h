@@ -18,8 +18,8 @@ void softmax_pullback_row(const real* y, const real* dy, real* dx, size_t n);
 struct RowStats {
     real mean, inverse_deviation;
 };
-// y = (x - mean) / sqrt(variance + 1e-5) * gain + bias
-RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real* y, size_t n);
+// y = (x - mean) / sqrt(variance + epsilon) * gain + bias
+RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real epsilon, real* y, size_t n);
 // dx = pullback of the row (may be dy); dgain and dbias are added to
 void layer_norm_pullback_row(const real* x, RowStats stats, const real* gain, const real* dy, real* dx, real* dgain,
                              real* dbias, size_t n);
@@ -43,6 +43,10 @@ struct DropoutMask {
     uint32_t low, high, limit;
     real scale;
 };
+
+void gelu(std::span<const real> x, std::span<real> y);
+void gelu_pullback(std::span<const real> x, std::span<real> dy);  // dy becomes dx
+void tanh(std::span<real> x);                                     // in place
 
 void add(std::span<const real> x, std::span<real> sum);  // sum += x
 double sum_of_squares(std::span<const real> x);

@@ -114,6 +114,29 @@ Tensor relu(Tensor x) {
 }
 //< relu
 
+// y = x P(x), with P(x) = (1 + erf(x / sqrt 2)) / 2 the chance that a normal number is below x, and p its density:
+// dx = dy (P(x) + x p(x))
+Tensor gelu(const Tensor& x) {
+    auto y = like(x);
+    gelu(x.values(), {y->data(), y->size()});
+    return make_result(y, {x}, [x](Array& dy) {
+        gelu_pullback(std::as_const(x).values(), {dy.data(), dy.size()});
+        add_grad(x, std::move(dy));
+    });
+}
+
+// y = tanh(x): dx = dy (1 - y^2)
+Tensor tanh(Tensor x) {
+    std::shared_ptr<Array> y = take_value(x);
+    if (!y) y = std::make_shared<Array>(value(x));
+    tanh({y->data(), y->size()});
+    return make_result(y, {x}, [x, y](Array& dy) {
+        real* d = dy.data();
+        for (size_t i = 0; i < dy.size(); ++i) d[i] *= 1 - y->data()[i] * y->data()[i];
+        add_grad(x, std::move(dy));
+    });
+}
+
 // y = x * mask: dx = dy * mask, with the same mask
 Tensor dropout(Tensor x, double p, uint64_t key) {
     if (!(p >= 0 && p < 1)) fail("dropout: a share of ", p, " is not in [0, 1)");

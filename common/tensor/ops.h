@@ -37,14 +37,18 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});  
 Tensor embedding(const Tensor& table, const Tokens& ids);                       // (V, C), (B, T) -> (B, T, C)
 
 Tensor relu(Tensor x);
+Tensor gelu(const Tensor& x);  // x/2 (1 + erf(x / sqrt 2))
+Tensor tanh(Tensor x);
 Tensor masked_fill(Tensor x, Mask mask, real fill);  // where the mask, broadcast to x, is true
 Tensor softmax(Tensor x);  // over the last axis; a row of nothing but -inf (all hidden) becomes zeros
-Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias);
+Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon = 1e-5);
 Tensor dropout(Tensor x, double p,
                uint64_t key);  // zeroes a share p of x and scales the rest by 1 / (1 - p); key picks which
 
-// Mean over all positions of -log(probability of the target), from logits (B, T, V). The mean may be over a part of a
-// larger batch: then `of` is the number of positions in the whole, and the parts' losses add up.
+// Mean over the positions of -log(probability of the target), from logits (..., V) for as many targets as there are
+// rows. Targets of ignore_index do not count; when none does, the loss is 0. The mean may be over a part of a larger
+// batch: then `of` is the number of targets that count in the whole, and the parts' losses add up.
+constexpr int ignore_index = -100;
 Tensor cross_entropy(Tensor logits, const Tokens& targets, size_t of = 0);
 
 // All heads of causal self-attention in one pass: qkv (B, T, 3C) holds queries, keys and values side by side, each
