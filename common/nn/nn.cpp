@@ -47,9 +47,10 @@ Embedding::Embedding(int count, int n_embd, Rng& rng)
     add("weight", weight);
 }
 
-LayerNorm::LayerNorm(int n_embd)
+LayerNorm::LayerNorm(int n_embd, double added)
     : weight(Tensor::parameter({n_embd})),
-      bias(Tensor::parameter({n_embd})) {
+      bias(Tensor::parameter({n_embd})),
+      epsilon(added) {
     for (real& v : weight.values()) v = 1;
     add("weight", weight);
     add("bias", bias);

@@ -37,8 +37,9 @@ struct Embedding : Module {  // a row of numbers for each token
 
 struct LayerNorm : Module {  // each row to mean 0 and deviation 1, then scaled and shifted by what it learns
     Tensor weight, bias;     // (n_embd) each, start at 1 and 0
-    explicit LayerNorm(int n_embd);
-    Tensor operator()(const Tensor& x) const { return layer_norm(x, weight, bias); }
+    double epsilon;          // added to the variance: a row of equal numbers must not divide by 0
+    explicit LayerNorm(int n_embd, double added = 1e-5);
+    Tensor operator()(const Tensor& x) const { return layer_norm(x, weight, bias, epsilon); }
 };
 
 // While training, dropout zeroes a share of the numbers, anew each time; the trainer opens a scope around every step

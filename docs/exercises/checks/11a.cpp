@@ -8,11 +8,11 @@ std::string check() {
         Tensor q = random_tensor({1, T, H}, 1, deviation), k = random_tensor({1, T, H}, 2, deviation);
         Tensor v = random_tensor({1, T, H}, 3);
         const double root = std::sqrt(double(H));
-        Tensor expected = head_sums(q, k, v, root, future(T)), unscaled = head_sums(q, k, v, 1, future(T));
-        Mask without_self = future(T);
-        for (size_t t = 1; t < size_t(T); ++t) without_self.hidden[t * size_t(T) + t] = 1;
+        Tensor expected = head_sums(q, k, v, root, !tril(T)), unscaled = head_sums(q, k, v, 1, !tril(T));
+        Mask without_self = !tril(T);
+        for (size_t t = 1; t < size_t(T); ++t) without_self.values[t * size_t(T) + t] = 1;
         Tensor blind = head_sums(q, k, v, root, without_self);
-        Tensor even = head_sums(Tensor::zeros(q.shape()), k, v, 1, future(T));
+        Tensor even = head_sums(Tensor::zeros(q.shape()), k, v, 1, !tril(T));
         auto row = [H = size_t(H)](const Tensor& x, size_t t) { return std::as_const(x).values().subspan(t * H, H); };
         auto kept = [&](const Tensor& x, size_t t) {
             return Numbers({int(t) + 1, H}, x.values().first((t + 1) * size_t(H)));

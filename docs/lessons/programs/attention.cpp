@@ -22,7 +22,7 @@ using namespace babygpt;
 // The scores and weights of a Head, without its values.
 Tensor weights(const Tensor& q, const Tensor& k) {                    // (1, T, H) each
     Tensor scores = matmul(q, transpose(k)) / std::sqrt(k.size(-1));  // (1, T, T)
-    return softmax(masked_fill(scores, future(k.size(1)), -INFINITY));
+    return softmax(masked_fill(scores, !tril(k.size(1)), -INFINITY));
 }
 
 Tensor columns(const Tensor& x, int first, int count) {  // (1, T, first .. first + count)
