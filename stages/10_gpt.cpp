@@ -1,5 +1,4 @@
-// Stage 10: the GPT. New since 08: dropout, a careful start, a learning rate that rises and falls, and a real size, for
-// which all heads are computed at once (the same sums as 08's Head, which is why it is gone).
+// Stage 10: the GPT. New since 09: dropout, a careful start, a learning rate that rises and falls, and a real size.
 #include <cmath>
 
 #include "common/babygpt.h"
@@ -7,21 +6,25 @@ using namespace babygpt;
 
 //> multihead
 struct MultiHeadAttention : Module {
-    Linear qkv, proj;  // queries, keys and values of all heads, side by side: (B, T, 3C)
+    Linear key, query, value;
+    Linear proj;
     int n_head;
     Dropout dropout;
 
     MultiHeadAttention(const Options& o, Rng& rng)
-        : qkv(o.n_embd, 3 * o.n_embd, rng, no_bias),
+        : key(o.n_embd, o.n_embd, rng, no_bias),
+          query(o.n_embd, o.n_embd, rng, no_bias),
+          value(o.n_embd, o.n_embd, rng, no_bias),
           proj(o.n_embd, o.n_embd, rng),
           n_head(o.n_head),
           dropout{o.dropout} {
-        add("qkv", qkv), add("proj", proj);
+        add("key", key), add("query", query), add("value", value);
+        add("proj", proj);
     }
 
-    Tensor operator()(const Tensor& x) const {                     // (B, T, C)
-        Tensor parts = causal_attention(qkv(x), n_head, dropout);  // (B, T, C)
-        return dropout(proj(parts));                               // (B, T, C)
+    Tensor operator()(const Tensor& x) const {                                         // (B, T, C)
+        Tensor parts = causal_attention(query(x), key(x), value(x), n_head, dropout);  // (B, T, C)
+        return dropout(proj(parts));                                                   // (B, T, C)
     }
 };
 //< multihead

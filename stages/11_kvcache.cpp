@@ -1,33 +1,55 @@
-// Stage 11: write fast. New since 09: keys and values are kept, so that a new character costs one row and not the whole
-// block.
-#include <algorithm>
-#include <chrono>
+// Stage 11: write fast. New since 10: keys and values are kept, so that a new character costs one row, not the block.
 #include <cmath>
-#include <cstdio>
 
 #include "common/babygpt.h"
 using namespace babygpt;
 
+//> cache
+// Of one attention layer: keys and values of all places read so far, (B, T, C) each.
+struct Cache {
+    Tensor keys, values;
+    int length() const { return keys.node ? keys.size(1) : 0; }
+
+    void append(const Tensor& k, const Tensor& v) {  // (B, new, C): of the new places
+        keys = length() ? concat({keys, k}, 1) : k;
+        values = values.node ? concat({values, v}, 1) : v;
+    }
+
+    Tensor attend(const Tensor& q, int n_head) const {  // (B, new, C): each new place looks at all up to its own
+        auto heads = [&](const Tensor& y) { return reshape(y, {y.size(0), y.size(1), n_head, -1}); };
+        Tensor scores = einsum("bqhd,bkhd->bhqk", heads(q), heads(keys)) / std::sqrt(q.size(-1) / n_head);
+        scores = masked_fill(scores, !tril(q.size(1), length()), -INFINITY);       // (B, n_head, new, T)
+        Tensor parts = einsum("bhqk,bkhd->bqhd", softmax(scores), heads(values));  // (B, new, n_head, H)
+        return reshape(parts, q.shape());                                          // (B, new, C)
+    }
+};
+//< cache
+
 //> multihead
 struct MultiHeadAttention : Module {
-    Linear qkv, proj;  // queries, keys and values of all heads, side by side: (B, T, 3C)
+    Linear key, query, value;
+    Linear proj;
     int n_head;
     Dropout dropout;
 
     MultiHeadAttention(const Options& o, Rng& rng)
-        : qkv(o.n_embd, 3 * o.n_embd, rng, no_bias),
+        : key(o.n_embd, o.n_embd, rng, no_bias),
+          query(o.n_embd, o.n_embd, rng, no_bias),
+          value(o.n_embd, o.n_embd, rng, no_bias),
           proj(o.n_embd, o.n_embd, rng),
           n_head(o.n_head),
           dropout{o.dropout} {
-        add("qkv", qkv), add("proj", proj);
+        add("key", key), add("query", query), add("value", value);
+        add("proj", proj);
     }
 
-    Tensor operator()(const Tensor& x) const {                     // (B, T, C)
-        Tensor parts = causal_attention(qkv(x), n_head, dropout);  // (B, T, C)
-        return dropout(proj(parts));                               // (B, T, C)
+    Tensor operator()(const Tensor& x) const {                                         // (B, T, C)
+        Tensor parts = causal_attention(query(x), key(x), value(x), n_head, dropout);  // (B, T, C)
+        return dropout(proj(parts));                                                   // (B, T, C)
     }
-    Tensor operator()(const Tensor& x, KeyValueCache& cache, int first) const {  // (S, T, C): new places only
-        return proj(cache.attend(qkv(x), n_head, first));                        // (S, T, C)
+    Tensor operator()(const Tensor& x, auto& cache) const {  // (B, new, C)
+        cache.append(key(x), value(x));
+        return proj(cache.attend(query(x), n_head));  // (B, new, C)
     }
 };
 //< multihead
@@ -69,10 +91,9 @@ struct Block : Module {
         x = x + feed_forward(norm2(x));
         return x;  // (B, T, C)
     }
-    Tensor operator()(Tensor x, KeyValueCache& cache, int first) const {  // (S, T, C)
-        x = x + attention(norm1(x), cache, first);
-        x = x + feed_forward(norm2(x));
-        return x;  // (S, T, C)
+    Tensor operator()(Tensor x, auto& cache) const {  // (B, new, C)
+        x = x + attention(norm1(x), cache);
+        return x + feed_forward(norm2(x));  // (B, new, C)
     }
 };
 //< block
@@ -92,6 +113,11 @@ struct Model : LanguageModel {
         add("token_embedding", token_embedding), add("position_embedding", position_embedding);
         add("norm", norm), add("lm_head", lm_head);
         for (int i = 0; i < o.n_layer; ++i) add(str("blocks.", i), blocks.emplace_back(o, rng));
+        for (auto& [name, tensor] : parameters) {  // start small, and smaller the more blocks add to x
+            if (tensor.shape().size() < 2) continue;
+            bool adds_to_x = name.ends_with("proj.weight") || name.ends_with("down.weight");
+            fill_normal(tensor, adds_to_x ? 0.02 / std::sqrt(2.0 * o.n_layer) : 0.02, rng);
+        }
     }
 
     Tensor operator()(const Tokens& ids) const override {                        // (B, T)
@@ -99,89 +125,20 @@ struct Model : LanguageModel {
         for (const Block& block : blocks) x = block(x);                          // (B, T, C)
         return lm_head(norm(x));                                                 // (B, T, V)
     }
-
-    // The same for new characters only, of the sequences from `first` on: what came before is in the caches, one for
-    // each block.
-    Tensor operator()(const Tokens& ids, std::vector<KeyValueCache>& caches, int first) const {  // (S, T)
-        Tokens places(ids.B, ids.T);
-        for (int i = 0; i < ids.B * ids.T; ++i) places.ids[size_t(i)] = caches[0].length(first + i / ids.T) + i % ids.T;
-        Tensor x = token_embedding(ids) + position_embedding(places);                   // (S, T, C)
-        for (size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, caches[i], first);  // (S, T, C)
-        return lm_head(norm(x));                                                        // (S, T, V)
+    // The same for new characters: what came before them is in the caches, one for each block.
+    Tensor operator()(const Tokens& ids, auto& caches) const {                                       // (B, new)
+        Tensor x = token_embedding(ids) + position_embedding(positions(ids.T, caches[0].length()));  // (B, new, C)
+        for (size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, caches[i]);                      // (B, new, C)
+        return lm_head(norm(x));                                                                     // (B, new, V)
     }
 };
 //< model
 
-//> writer
-// Scores of the next character, reading only what is new. Past the block size the window slides: every character then
-// stands at another place, so no key or value is right any more, and the whole window is read again.
-struct CachedWriter {
-    const Model& model;
-    size_t block_size;
-    std::vector<KeyValueCache> caches;
-    std::vector<int> read;  // the characters that are in the caches
-
-    CachedWriter(const Model& m, const Options& o)
-        : model(m),
-          block_size(size_t(o.block_size)),
-          caches(m.blocks.size(), KeyValueCache(1, o.block_size, o.n_embd)) {}
-
-    std::vector<real> operator()(std::span<const int> context) {
-        NoGrad writing;
-        std::span<const int> window = context.last(std::min(context.size(), block_size));
-        bool goes_on = read.size() < window.size() && std::equal(read.begin(), read.end(), window.begin());
-        if (!goes_on) {
-            for (KeyValueCache& cache : caches) cache.clear(0);
-            read.clear();
-        }
-        std::span<const int> fresh = window.subspan(read.size());
-        read.insert(read.end(), fresh.begin(), fresh.end());
-        Tensor logits = model(Tokens(1, int(fresh.size()), {fresh.begin(), fresh.end()}), caches, 0);  // (1, T, V)
-        auto last = logits.values().last(size_t(logits.size(-1)));
-        return {last.begin(), last.end()};
-    }
-};
-//< writer
-
-//> compare
-// Writes n characters both ways and compares: time, and the largest difference in any score.
-void compare(const Model& model, const Options& o, int n) {
-    NextLogits plain = next_logits(model, o.block_size), cached = CachedWriter(model, o);
-    double seconds[2] = {}, difference = 0;
-    std::vector<int> context{0};
-    Rng rng(o.seed, "sampling");
-    for (int i = 0; i < n; ++i) {
-        std::vector<real> logits[2];
-        for (int way : {0, 1}) {
-            auto begin = std::chrono::steady_clock::now();
-            logits[way] = (way ? cached : plain)(context);
-            seconds[way] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        }
-        for (size_t v = 0; v < logits[0].size(); ++v)
-            difference = std::max(difference, double(std::abs(logits[0][v] - logits[1][v])));
-        context.push_back(pick(logits[0], o, rng));
-    }
-    std::printf("%8d %12.0f %12.0f %8.1f %12.1e\n", n, n / seconds[0], n / seconds[1], seconds[0] / seconds[1],
-                difference);
-}
-//< compare
-
 int main(int argc, char** argv) {
-    Options o{.stage = "11_kvcache", .block_size = 0, .model = "runs/10_gpt"};
-    return guarded(o.stage, [&] {
-        Command command = parse_options(argc, argv, o);
-        SavedModel saved = load_model(o.model + "/model.safetensors", "10_gpt");
-        Rng unused(0);
-        Model model(saved.options, saved.vocabulary.size(), unused);
-        restore(model.parameters, saved.checkpoint, "", o.model + "/model.safetensors");
-        o.block_size = saved.options.block_size, o.n_embd = saved.options.n_embd;
-        if (command == Command::compare) {
-            std::printf("%8s %12s %12s %8s %12s\n", "chars", "plain/s", "cached/s", "times", "difference");
-            for (int n = 16; n < o.block_size; n *= 2) compare(model, o, n);
-            compare(model, o, o.block_size);
-            compare(model, o, 2 * o.block_size);
-            std::printf("past the block of %d the window slides, and every place is read again\n\n", o.block_size);
-        }
-        write_sample(CachedWriter(model, o), saved.vocabulary, o, training_text(saved));
+    Options defaults{.stage = "11_kvcache", .block_size = 0, .model = "runs/10_gpt"};
+    return run_writers<Model>(argc, argv, defaults, "10_gpt", [](const Model& model, const Options& o) {
+        return std::vector<Writer>{{"plain", next_logits(model, o.block_size)},
+                                   {"cached", cached_writer<Cache>(model, o.block_size)},
+                                   {"fast", cached_writer<KeyValueCache>(model, o.block_size)}};
     });
 }

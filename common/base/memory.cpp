@@ -49,7 +49,8 @@ size_t available_memory(const std::string& proc, const std::string& cgroups) {
     for (std::string line; std::getline(groups, line);) {
         size_t first = line.find(':'), second = line.find(':', first + 1);
         if (second == std::string::npos) continue;
-        std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",", path = line.substr(second + 1);
+        std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",",
+                    path = line.substr(second + 1);
         if (controllers == ",,")
             least = std::min(least, left_in(cgroups, path, "memory.max", "memory.current", "inactive_file"));
         if (controllers.find(",memory,") != std::string::npos)
@@ -62,8 +63,9 @@ size_t available_memory(const std::string& proc, const std::string& cgroups) {
 void require_memory(size_t bytes, const char* what) {
     size_t available = available_memory();
     if (bytes > available)
-        fail("not enough memory: ", what, " wants ", in_gigabytes(bytes), " more, ", in_gigabytes(available),
-             " is free; choose smaller sizes (--n-embd, --n-layer, --block-size, --batch-size) or a smaller vocabulary");
+        fail(
+            "not enough memory: ", what, " wants ", in_gigabytes(bytes), " more, ", in_gigabytes(available),
+            " is free; choose smaller sizes (--n-embd, --n-layer, --block-size, --batch-size) or a smaller vocabulary");
 }
 
 std::string in_gigabytes(size_t bytes) { return format("%.1f GB", double(bytes) / 1e9); }

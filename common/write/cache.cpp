@@ -11,8 +11,8 @@ namespace babygpt {
 void KeyValueCache::append(const Tensor& k, const Tensor& v) {
     Shape shape = k.shape();
     if (shape.size() != 3 || v.shape() != shape || (kept && (size_t(shape[0]) != B || size_t(shape[2]) != C)))
-        fail("append: keys of ", to_string(shape), " and values of ", to_string(v.shape()), " do not fit a cache of ", B,
-             " sequences of ", C);
+        fail("append: keys of ", to_string(shape), " and values of ", to_string(v.shape()), " do not fit a cache of ",
+             B, " sequences of ", C);
     B = size_t(shape[0]), C = size_t(shape[2]);
     size_t T = size_t(shape[1]), old = room;
     while (room < kept + T) room = std::max<size_t>(64, 2 * room);

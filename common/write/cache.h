@@ -8,9 +8,9 @@ namespace babygpt {
 // writing, not for training: no gradients.
 class KeyValueCache {
   public:
-    int length() const { return int(kept); }  // places read so far
-    void append(const Tensor& k, const Tensor& v);         // (B, T, C) each: of T new places
-    Tensor attend(const Tensor& q, int n_head) const;      // (B, T, C): the last T places look at all up to their own
+    int length() const { return int(kept); }           // places read so far
+    void append(const Tensor& k, const Tensor& v);     // (B, T, C) each: of T new places
+    Tensor attend(const Tensor& q, int n_head) const;  // (B, T, C): the last T places look at all up to their own
 
   private:
     size_t B = 0, C = 0, kept = 0, room = 0;

@@ -33,8 +33,8 @@ struct Writer {  // one of several ways to write the same
     NextLogits next;
 };
 
-// Lets all of them write the same text of several lengths and prints how fast each is, and the largest difference in any
-// score.
+// Lets all of them write the same text of several lengths and prints how fast each is, and the largest difference in
+// any score.
 void compare_writers(const std::vector<Writer>& writers, const Options& options);
 
 }  // namespace babygpt
