@@ -85,6 +85,13 @@ TEST_SUITE("text") {
         check_invalid("\xF0\x9F\x98\x41", 0, "0xF0");
     }
 
+    TEST_CASE("UTF-8: a UTF-16 text, with a byte order mark or without, is called by its name") {
+        using namespace std::string_view_literals;
+        for (std::string_view text : {"\xFF\xFEh\0i\0"sv, "\xFE\xFF\0h\0i"sv, "h\0i\0\xE9\0"sv, "\0h\0i\0\xE9"sv})
+            check_error([&] { decode(text); }, {"not UTF-8", "convert it first", "iconv -f UTF-16 -t UTF-8"});
+        check_error([] { decode("caf\xE9"); }, {"iconv -f LATIN1 -t UTF-8"});
+    }
+
     TEST_CASE("UTF-8: every code point survives the round trip, every surrogate is refused") {
         std::u32string all;
         for (char32_t c = 1; c < 0x110000; ++c)

@@ -28,13 +28,20 @@ uint64_t fnv1a(std::string_view bytes) {
     return hash;
 }
 
+// By its byte order mark, or by the many NULs that each character of English has there.
+bool looks_like_utf16(std::string_view bytes) {
+    return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF") ||
+           size_t(std::count(bytes.begin(), bytes.end(), '\0')) > bytes.size() / 8;
+}
+
 }  // namespace
 
 std::u32string decode_utf8(std::string_view bytes, const std::string& name) {
     auto invalid = utf8::find_invalid(bytes.begin(), bytes.end());
     if (invalid != bytes.end()) {
         fail(name, " is not UTF-8: byte ", format("0x%02X", static_cast<unsigned char>(*invalid)), " at offset ",
-             invalid - bytes.begin(), "; convert it first, for example with iconv -f LATIN1 -t UTF-8");
+             invalid - bytes.begin(), "; convert it first, for example with iconv -f ",
+             looks_like_utf16(bytes) ? "UTF-16" : "LATIN1", " -t UTF-8");
     }
     std::u32string text;
     text.reserve(bytes.size());
