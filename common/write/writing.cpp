@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <clocale>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cwchar>
+#include <iostream>
 #include <map>
+#include <memory>
 
 #include "common/base/thread_pool.h"
 
@@ -113,6 +116,37 @@ void write_one(const NextLogits& next, const Vocabulary& vocabulary, const Optio
     std::fprintf(stderr, "longest run also in the training text: %zu characters, \"%s\"\n", run.size(), text.c_str());
 }
 
+// For libedit, which drops bytes that are not UTF-8 in silence: here they become the replacement character U+FFFD.
+int read_character(std::FILE* in) {
+    std::mbstate_t state{};
+    for (bool first = true;; first = false) {
+        int byte;
+        do std::clearerr(in), byte = std::getc(in);
+        while (byte == EOF && std::ferror(in) && errno == EINTR && !interrupted);  // a resized window is not the end
+        if (byte == EOF) return EOF;
+        wchar_t character;
+        char piece = char(byte);
+        size_t used = std::mbrtowc(&character, &piece, 1, &state);
+        if (used == size_t(-2)) continue;  // the character is not complete
+        if (used != size_t(-1)) return int(character);
+        if (!first) std::ungetc(byte, in);  // it may begin the next character
+        return 0xFFFD;
+    }
+}
+
+// The next line of standard input; nothing at its end, or at Ctrl-C.
+std::optional<std::string> read_line() {
+    if (!isatty(STDIN_FILENO)) {
+        std::string line;
+        return std::getline(std::cin, line) ? std::optional(line) : std::nullopt;
+    }
+    rl_getc_function = read_character;
+    std::unique_ptr<char, void (*)(void*)> line(readline("> "), std::free);
+    if (!line) return {};
+    if (*line) add_history(line.get());
+    return line.get();
+}
+
 void converse(const NextLogits& next, const Vocabulary& vocabulary, Options options,
               const std::optional<std::vector<int>>& training) {
     std::setlocale(LC_CTYPE, "C.UTF-8");  // so that a line may hold any character
@@ -122,15 +156,14 @@ void converse(const NextLogits& next, const Vocabulary& vocabulary, Options opti
     sigaction(SIGINT, &stop, nullptr);
     for (int number = 0;; ++number) {
         interrupted = 0;
-        char* line = readline("> ");
+        std::optional<std::string> line = read_line();
         if (!line && interrupted) {  // Ctrl-C at the prompt: a new line
+            std::cin.clear();
             std::printf("\n");
             continue;
         }
         if (!line) break;
-        options.prompt = line;
-        std::free(line);
-        if (!options.prompt.empty()) add_history(options.prompt.c_str());
+        options.prompt = *line;
         try {
             write_one(next, vocabulary, options, number, training);
         } catch (const Error& error) {  // a character it does not know: say so, and ask again
