@@ -80,4 +80,30 @@ TEST_SUITE("command line") {
         CHECK(shown.rfind("(U+FFFD) at position 4") > refused + 50);  // both times
         CHECK_MESSAGE(says(shown, "\nThe\r\n"), shown);
     }
+
+    TEST_CASE("a sample with NUL and other control characters is written whole, and named by --show" *
+              with_programs()) {
+        Shell shell;
+        shell.write("text", [] {
+            std::string text;
+            for (int i = 0; i < 200; ++i) text += std::string("a\0b\033", 4);
+            return text;
+        }());
+        std::string sample = "00_counts sample --data text --tokens 40";
+        std::string plain = works(shell, sample);
+        CHECK(plain.size() == 41);
+        CHECK(std::count(plain.begin(), plain.end(), '\0') == 10);
+        CHECK(works(shell, "printf 'a\\0b' | " + sample + " --tokens 0 --prompt -") == std::string("a\0b\n", 4));
+        CHECK(says(shell(sample).err, "U+0000"));  // the longest run also in the training text
+        for (const std::string mode : {" --show surprise", " --show choices"}) {
+            std::string shown = works(shell, sample + mode);
+            CHECK_MESSAGE(says(shown, "U+0000 "), shown);
+            CHECK(says(shown, "U+001B "));
+            CHECK(shown.find('\0') == shown.npos);
+        }
+        shell.write("terminal.py", terminal);
+        std::string coloured = works(shell, "python3 terminal.py " + sample + " --show surprise");
+        CHECK_MESSAGE(says(coloured, "mU+0000\033[0m"), coloured);
+        CHECK(says(coloured, "mU+001B\033[0m"));
+    }
 }

@@ -24,14 +24,15 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-// A character as it can stand in a table: control characters by a sign, and padded to `width` columns (a Chinese one
-// takes two).
-std::string shown(char32_t character, int width) {
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }  // NULs and all
+
+// A character by a sign if it is a control character, padded to `width` columns, of which a Chinese one takes two.
+std::string shown(char32_t character, int width = 0) {
     std::string text = encode_utf8({&character, 1});
     int columns = wcwidth(wchar_t(character));
     if (character == U'\n') text = "⏎", columns = 1;
     if (character == U'\t') text = "⇥", columns = 1;
-    if (columns < 0) text = describe(character), columns = int(text.size());
+    if (columns < 0 || character == 0) text = describe(character), columns = int(text.size());
     return text + std::string(size_t(std::max(0, width - columns)), ' ');
 }
 
@@ -57,7 +58,7 @@ class Display {
     void operator()(int token, std::span<const real> logits) const {
         char32_t character = vocabulary.characters[size_t(token)];
         if (show.empty()) {
-            std::fputs(encode_utf8({&character, 1}).c_str(), stdout);
+            print(encode_utf8({&character, 1}));
         } else {
             std::vector<double> p = probabilities(logits);
             double surprise = -std::log(p[size_t(token)]);
@@ -73,8 +74,8 @@ class Display {
             return;
         }
         int warmth = std::min(5, int(nats));  // from green, expected, to red: less likely than 1 in e^5
-        std::printf("\033[38;5;%dm%s\033[0m", 16 + 36 * warmth + 6 * (5 - warmth),
-                    encode_utf8({&character, 1}).c_str());
+        std::string text = character == U'\n' ? "\n" : shown(character);
+        std::printf("\033[38;5;%dm%s\033[0m", 16 + 36 * warmth + 6 * (5 - warmth), text.c_str());
     }
 
     void show_choices(char32_t character, double nats, const std::vector<double>& p) const {
@@ -101,7 +102,7 @@ void write_one(const NextLogits& next, const Vocabulary& vocabulary, const Optio
     size_t prompt = tokens.size();
     Rng rng(options.seed, "sampling", uint64_t(number));
     Display display(vocabulary, options);
-    if (options.show.empty()) std::fputs(options.prompt.c_str(), stdout);
+    if (options.show.empty()) print(options.prompt);
     interrupted = 0;
     generate(next, tokens, vocabulary, options, rng, [&](int token, std::span<const real> logits) {
         display(token, logits);
@@ -111,8 +112,11 @@ void write_one(const NextLogits& next, const Vocabulary& vocabulary, const Optio
     std::fflush(stdout);
     if (!training || tokens.size() == prompt) return;
     std::vector<int> run = longest_shared_run(std::span(tokens).subspan(prompt), *training);
-    std::string text = vocabulary.decode(run);
-    std::replace(text.begin(), text.end(), '\n', ' ');
+    std::string text;
+    for (int token : run) {
+        char32_t character = vocabulary.characters[size_t(token)];
+        text += character == U'\n' ? " " : shown(character);
+    }
     std::fprintf(stderr, "longest run also in the training text: %zu characters, \"%s\"\n", run.size(), text.c_str());
 }
 
