@@ -106,4 +106,19 @@ TEST_SUITE("command line") {
         CHECK_MESSAGE(says(coloured, "mU+0000\033[0m"), coloured);
         CHECK(says(coloured, "mU+001B\033[0m"));
     }
+
+    TEST_CASE("sampling goes on with one thread where the system gives no second" * with_programs()) {
+        Shell shell;
+        write_small_text(shell);
+        works(shell, quick("03_head", 1));
+        // The limit does not hold for root, so root becomes nobody. OpenBLAS would start a thread even before main.
+        std::string limited =
+            "export OPENBLAS_NUM_THREADS=1; "
+            "$([ $(id -u) = 0 ] && echo setpriv --reuid=65534 --clear-groups) prlimit --nproc=1 ";
+        if (shell(limited + "03_head --help").code != 0 || shell(limited + "sh -c '(:); :'").code == 0) {
+            MESSAGE("not tested: this system does not let the number of threads be limited");
+            return;
+        }
+        CHECK(works(shell, limited + "03_head sample --tokens 30") == works(shell, "03_head sample --tokens 30"));
+    }
 }

@@ -177,6 +177,15 @@ void converse(const NextLogits& next, const Vocabulary& vocabulary, Options opti
     std::printf("\n");
 }
 
+// A second thread helps with the products, where the system gives one.
+ThreadPool one_or_two(int threads) {
+    try {
+        return ThreadPool(std::min(2, threads));
+    } catch (const Error&) {
+        return ThreadPool(1);
+    }
+}
+
 }  // namespace
 
 void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Options& asked,
@@ -186,9 +195,9 @@ void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Op
         options.prompt = read_file("-");
         if (options.prompt.ends_with("\n")) options.prompt.pop_back();  // the one that echo adds
     }
-    ThreadPool pool(std::min(2, options.threads));
+    ThreadPool pool = one_or_two(options.threads);
     pool.run([&](int worker) {
-        if (worker > 0) return;  // it helps with the products
+        if (worker > 0) return;
         if (options.interactive) return converse(next, vocabulary, options, training);
         for (int i = 0; i < options.count; ++i) {
             if (i > 0) std::printf("\n---\n");
