@@ -13,10 +13,10 @@
 #include <cstdlib>
 #include <cwchar>
 #include <iostream>
-#include <map>
 #include <memory>
 
 #include "common/base/thread_pool.h"
+#include "common/write/shared_run.h"
 
 namespace babygpt {
 
@@ -204,49 +204,6 @@ void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Op
             write_one(next, vocabulary, options, i, training);
         }
     });
-}
-
-// A suffix automaton of the sample: its states stand for sets of the sample's substrings, so that the text can be read
-// once, always knowing the longest piece of the sample that ends here.
-std::vector<int> longest_shared_run(std::span<const int> sample, std::span<const int> text) {
-    struct State {
-        int length, link;
-        std::map<int, int> next;
-    };
-    std::vector<State> states{{0, -1, {}}};
-    int last = 0;
-    for (int token : sample) {
-        int added = int(states.size()), p = last;
-        states.push_back({states[size_t(last)].length + 1, 0, {}});
-        for (; p >= 0 && !states[size_t(p)].next.count(token); p = states[size_t(p)].link)
-            states[size_t(p)].next[token] = added;
-        if (p >= 0) {
-            int q = states[size_t(p)].next[token];
-            if (states[size_t(p)].length + 1 == states[size_t(q)].length) {
-                states[size_t(added)].link = q;
-            } else {
-                int copy = int(states.size());
-                states.push_back({states[size_t(p)].length + 1, states[size_t(q)].link, states[size_t(q)].next});
-                for (; p >= 0 && states[size_t(p)].next[token] == q; p = states[size_t(p)].link)
-                    states[size_t(p)].next[token] = copy;
-                states[size_t(q)].link = states[size_t(added)].link = copy;
-            }
-        }
-        last = added;
-    }
-    int state = 0;
-    size_t length = 0, best = 0, end = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
-        while (state > 0 && !states[size_t(state)].next.count(text[i])) {
-            state = states[size_t(state)].link;
-            length = size_t(states[size_t(state)].length);
-        }
-        auto found = states[size_t(state)].next.find(text[i]);
-        if (found == states[size_t(state)].next.end()) continue;
-        state = found->second, ++length;
-        if (length > best) best = length, end = i + 1;
-    }
-    return {text.begin() + std::ptrdiff_t(end - best), text.begin() + std::ptrdiff_t(end)};
 }
 
 }  // namespace babygpt

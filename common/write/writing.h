@@ -9,7 +9,4 @@ namespace babygpt {
 void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Options& options,
                   const std::optional<std::vector<int>>& training = {});
 
-// The longest run of tokens that stands in both.
-std::vector<int> longest_shared_run(std::span<const int> sample, std::span<const int> text);
-
 }  // namespace babygpt
