@@ -3,6 +3,7 @@
 #include <cstring>
 #include <regex>
 
+#include "common/base/files.h"
 #include "tests/check.h"
 #include "tests/parity/compute.h"
 

@@ -39,8 +39,6 @@ struct Corpus {
 
 Corpus load_corpus(const std::string& data);  // a built-in corpus by its name, or a UTF-8 file
 Corpus make_corpus(const std::string& name, std::string_view bytes);
-// "-" is standard input. Fails on a file of more bytes than `most`.
-std::string read_file(const std::string& path, size_t most = SIZE_MAX);
 
 struct Batch {
     Tokens x, y;  // (B, T) each; y is x one step later: the character to be guessed at each place

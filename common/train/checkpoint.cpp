@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/base/files.h"
+
 namespace babygpt {
 
 namespace {

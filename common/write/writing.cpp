@@ -15,6 +15,7 @@
 #include <iostream>
 #include <memory>
 
+#include "common/base/files.h"
 #include "common/base/thread_pool.h"
 #include "common/write/shared_run.h"
 
