@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "common/base/files.h"
+#include "common/text/utf8.h"
 #include "tests/check.h"
 #include "tests/parity/compute.h"
 

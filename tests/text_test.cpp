@@ -1,6 +1,7 @@
 // Texts: UTF-8 in all its right and wrong forms, vocabularies, the split, batches, and the ruler.
 #include "common/text/baselines.h"
-#include "common/text/corpus.h"
+#include "common/text/batches.h"
+#include "common/text/utf8.h"
 #include "tests/check.h"
 
 using namespace babygpt;

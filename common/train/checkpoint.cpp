@@ -8,6 +8,7 @@
 #include <set>
 
 #include "common/base/files.h"
+#include "common/text/utf8.h"
 
 namespace babygpt {
 

@@ -17,6 +17,7 @@
 
 #include "common/base/files.h"
 #include "common/base/thread_pool.h"
+#include "common/text/utf8.h"
 #include "common/write/shared_run.h"
 
 namespace babygpt {

@@ -1,5 +1,7 @@
 // The sample command: a model writes for a person, character by character.
 #pragma once
+#include <optional>
+
 #include "common/write/sampler.h"
 
 namespace babygpt {
