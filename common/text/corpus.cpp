@@ -4,7 +4,6 @@
 #include "common/base/files.h"
 #include "common/base/memory.h"
 #include "common/text/utf8.h"
-#include "data/grammar.h"
 
 namespace babygpt {
 

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "common/text/vocabulary.h"
+#include "data/grammar.h"
 
 namespace babygpt {
-
-class Grammar;
 
 struct Corpus {
     std::string name;  // "tales", "verses" or the file's

@@ -10,7 +10,6 @@
 
 #include "common/base/files.h"
 #include "common/base/format.h"
-#include "data/grammar.h"
 
 namespace babygpt {
 
