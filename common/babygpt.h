@@ -5,6 +5,7 @@
 #include "common/nn/optim.h"
 #include "common/tensor/ops.h"
 #include "common/tensor/tensor.h"
+#include "common/text/batches.h"
 #include "common/text/corpus.h"
 #include "common/train/run.h"
 #include "common/train/trainer.h"

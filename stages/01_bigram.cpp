@@ -40,8 +40,8 @@ void train(const Options& o) {
         optimiser.step(o.learning_rate);  // a step downhill
         run.trained(step, loss.item());
     }
-    std::printf("\ncounted %.4f (stage 00), learnt %.4f: %+.4f nats\n", run.ruler.bigram, run.best.val,
-                run.best.val - run.ruler.bigram);
+    std::printf("\ncounted %.4f (stage 00), learnt %.4f: %+.4f nats\n", run.baselines.bigram, run.best.val,
+                run.best.val - run.baselines.bigram);
     run.finish(model);
 }
 //< train

@@ -90,17 +90,3 @@ TEST_CASE_FIXTURE(Fixture, "cache: more places than the block holds are refused"
     CHECK_THROWS_AS(model(Tokens(1, 1, text(1)), caches, 0), Error);
     CHECK_THROWS_AS(KeyValueCache(1, 12, 24).attend(Tensor::zeros({2, 1, 72}), 3, 0), Error);
 }
-
-TEST_CASE("writing: the longest run shared with the training text") {
-    auto tokens = [](std::string_view text) { return std::vector<int>(text.begin(), text.end()); };
-    auto shared = [&](std::string_view sample, std::string_view text) {
-        std::vector<int> a = tokens(sample), b = tokens(text), run = longest_shared_run(a, b);
-        return std::string(run.begin(), run.end());
-    };
-    CHECK(shared("the red kite", "a red kitten") == " red kit");
-    CHECK(shared("abc", "xyz") == "");
-    CHECK(shared("aaaa", "aabaaab") == "aaa");
-    CHECK(shared("abcabd", "zzabdabcabx") == "abcab");
-    CHECK(shared("", "abc") == "");
-    CHECK(shared("same", "same") == "same");
-}

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "common/text/utf8.h"
 #include "tests/check.h"
 
 using namespace babygpt;

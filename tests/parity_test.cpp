@@ -3,6 +3,8 @@
 #include <cstring>
 #include <regex>
 
+#include "common/base/files.h"
+#include "common/text/utf8.h"
 #include "tests/check.h"
 #include "tests/parity/compute.h"
 

@@ -1,9 +1,13 @@
 // Files that are whole or not there, and the directory of a run.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace babygpt {
+
+// "-" is standard input. Fails on a file of more bytes than `most`.
+std::string read_file(const std::string& path, size_t most = SIZE_MAX);
 
 // Writes a temporary file beside the path, flushes it to the disk and renames it: a crash or a full disk at any moment
 // leaves the old file or the new one, never half of one. Fails with the reason.

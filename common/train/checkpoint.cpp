@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/base/files.h"
+#include "common/text/utf8.h"
+
 namespace babygpt {
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "common/base/thread_pool.h"
 #include "common/nn/optim.h"
+#include "common/text/batches.h"
 #include "common/train/run.h"
 #include "common/write/sampler.h"
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "common/base/thread_pool.h"
+#include "common/text/utf8.h"
 
 namespace babygpt {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/files.h"
-#include "common/text/corpus.h"
+#include "common/text/utf8.h"
 #include "common/train/trainer.h"
 #include "docs/drawing/svg.h"
 

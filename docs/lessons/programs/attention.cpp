@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "common/babygpt.h"
+#include "common/text/utf8.h"
 #define main stage_main
 namespace one {
 #include "stages/03_head.cpp"
