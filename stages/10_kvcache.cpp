@@ -167,10 +167,11 @@ void compare(const Model& model, const Options& o, int n) {
 //< compare
 
 int main(int argc, char** argv) {
+    const Options gpt{.stage = "09_gpt", .n_embd = 1, .n_head = 1, .n_layer = 1};  // the least of what it writes with
     Options o{.stage = "10_kvcache", .block_size = 0, .model = "runs/09_gpt"};
     return guarded(o.stage, [&] {
         Command command = parse_options(argc, argv, o);
-        SavedModel saved = load_model(o.model + "/model.safetensors", "09_gpt");
+        SavedModel saved = load_model(o.model + "/model.safetensors", gpt);
         Rng unused(0);
         Model model(saved.options, saved.vocabulary.size(), unused);
         restore(model.parameters, saved.checkpoint, "", o.model + "/model.safetensors");

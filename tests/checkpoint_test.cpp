@@ -57,6 +57,8 @@ const Tensor* find(const Checkpoint& checkpoint, const std::string& name) {
     return nullptr;
 }
 
+const Options two{.stage = "02_position", .n_embd = 64};  // as stage 02 has it
+
 struct Table : Module {
     Tensor weight = random_tensor({4, 9}, 1);
     Table() { add("weight", weight); }
@@ -300,25 +302,25 @@ TEST_SUITE("checkpoint") {
     }
 
     TEST_CASE("parse_model: a saved model brings its options, its vocabulary and its text's hash") {
-        SavedModel saved = parse_model(saved_model(), "model.file", "02_position");
+        SavedModel saved = parse_model(saved_model(), "model.file", two);
         CHECK(saved.options.n_embd == 4);
         CHECK(saved.options.block_size == 3);
         CHECK(saved.vocabulary.characters == U" ehlo");
         CHECK(saved.corpus_hash == make_corpus("text", "hello hello hello hello").hash);
         CHECK(saved.checkpoint.tensors.size() == 1);
-        check_error([] { parse_model(saved_model(), "model.file", "03_head"); }, {"model.file", "02_position"});
+        check_error([] { parse_model(saved_model(), "model.file", {.stage = "03_head"}); }, {"model.file", "02_position"});
     }
 
     TEST_CASE("parse_model: metadata that no run wrote is refused") {
         auto refused = [](const std::string& key, const std::string& value, const std::string& word) {
             CAPTURE(key);
             CAPTURE(value);
-            check_error([&] { parse_model(saved_model(key, value), "model.file", "02_position"); },
+            check_error([&] { parse_model(saved_model(key, value), "model.file", two); },
                         {"model.file", word});
         };
         for (const char* key : {"stage", "options", "vocabulary", "corpus_hash"})
             refused(key, "", key);  // it is missing
-        for (const char* options : {"x", "{}", "[]", "null", "{\"stage\":7}"}) refused("options", options, "options");
+        for (const char* options : {"x", "[]", "null", "{\"stage\":7}"}) refused("options", options, "options");
         std::string good = options_to_json({.stage = "02_position", .n_embd = 4, .threads = 1});
         auto with = [&](const std::string& what, const std::string& instead) {
             REQUIRE(good.find(what) != good.npos);
@@ -339,11 +341,11 @@ TEST_SUITE("checkpoint") {
     TEST_CASE("parse_model: cut off or with bits flipped, a saved model loads or is damaged") {
         std::string bytes = saved_model();
         for (size_t i = 0; i < bytes.size(); i += 3) {
-            check_error([&] { parse_model(bytes.substr(0, i), "model.file", "02_position"); }, {"model.file"});
+            check_error([&] { parse_model(bytes.substr(0, i), "model.file", two); }, {"model.file"});
             std::string flipped = bytes;
             flipped[i] = char(flipped[i] ^ (1 << i % 8));
             try {
-                parse_model(flipped, "model.file", "02_position");
+                parse_model(flipped, "model.file", two);
             } catch (const Error&) {
             }
         }

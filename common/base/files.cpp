@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -79,6 +80,11 @@ std::string prepare_directory(const std::string& path) {
     fs::create_directories(path, error);
     if (error) fail("cannot write to --out ", path, ": ", error.message());
     return kept;
+}
+
+void flush_output() {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+        fail("cannot write to standard output: ", std::strerror(errno));
 }
 
 }  // namespace babygpt

@@ -144,11 +144,11 @@ Checkpoint describe_model(const Options& options, const Corpus& corpus, const Mo
             model.parameters};
 }
 
-SavedModel parse_model(std::string_view bytes, const std::string& file, const std::string& stage) {
+SavedModel parse_model(std::string_view bytes, const std::string& file, const Options& stage) {
     Checkpoint checkpoint = from_safetensors(bytes, file);
-    if (checkpoint.about("stage", file) != stage)
+    if (checkpoint.about("stage", file) != stage.stage)
         fail(file, " was saved by ", checkpoint.about("stage", file), "; use that program, or train with this one");
-    Options options = options_from_json(checkpoint.about("options", file), file);
+    Options options = options_from_json(checkpoint.about("options", file), file, stage);
     Vocabulary vocabulary(decode_utf8(checkpoint.about("vocabulary", file), file + "'s vocabulary"));
     // A model is built before it is filled, so its sizes must be ones that the file can fill.
     double numbers = 0, C = options.n_embd, V = vocabulary.size();
@@ -160,10 +160,10 @@ SavedModel parse_model(std::string_view bytes, const std::string& file, const st
     return {options, vocabulary, hash, std::move(checkpoint)};
 }
 
-SavedModel load_model(const std::string& file, const std::string& stage) {
+SavedModel load_model(const std::string& file, const Options& stage) {
     if (!std::filesystem::exists(file))
         fail("there is no model in ", std::filesystem::path(file).parent_path().string(),
-             "; train one first with build/", stage, " (no ", file, ")");
+             "; train one first with build/", stage.stage, " (no ", file, ")");
 
     return parse_model(read_file(file), file, stage);
 }

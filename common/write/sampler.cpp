@@ -82,7 +82,7 @@ std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, co
     tale.tokens = 400;  // more than the longest tale
     tale.stop = "\n\n";
     std::vector<std::string> tales(static_cast<size_t>(count));
-    Team team(options.threads);
+    Team team(thread_count(options));
     team.run([&](int worker) {
         for (int i = worker; i < count; i += team.size()) {
             std::vector<int> tokens = prompt_tokens(vocabulary, tale);

@@ -149,7 +149,7 @@ void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Op
         options.prompt = read_file("-");
         if (options.prompt.ends_with("\n")) options.prompt.pop_back();  // the one that echo adds
     }
-    Team team(std::min(2, options.threads));
+    Team team(std::min(2, thread_count(options)));
     team.run([&](int worker) {
         if (worker > 0) return;  // it helps with the products
         if (options.interactive) return converse(next, vocabulary, options, training);

@@ -10,7 +10,7 @@ namespace gpt {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace babygpt;
     try {
-        SavedModel saved = parse_model({reinterpret_cast<const char*>(data), size}, "input", "09_gpt");
+        SavedModel saved = parse_model({reinterpret_cast<const char*>(data), size}, "input", {.stage = "09_gpt"});
         Rng unused(0);
         gpt::Model model(saved.options, saved.vocabulary.size(), unused);
         restore(model.parameters, saved.checkpoint, "", "input");
