@@ -34,8 +34,8 @@ Checkpoint describe_model(const Options& options, const Corpus& corpus, const Mo
 SavedModel parse_model(std::string_view bytes, const std::string& file, const Options& stage);
 SavedModel load_model(const std::string& file, const Options& stage);
 
-// Copies the checkpoint's tensors whose names begin with `prefix` into the parameters; fails if one is missing or of
-// another shape.
+// Copies the checkpoint's tensors whose names begin with `prefix` into the parameters; fails if one is missing, of
+// another shape, or left over.
 void restore(std::vector<Module::Parameter>& parameters, const Checkpoint& checkpoint, const std::string& prefix,
              const std::string& name);
 

@@ -187,7 +187,8 @@ Options resumed_options(int argc, char** argv, const Options& asked, const Optio
 std::optional<std::vector<int>> training_text(const SavedModel& saved) {
     try {
         const std::string& data = saved.options.data;
-        if (std::filesystem::exists(data) && !std::filesystem::is_regular_file(data)) return {};  // a pipe would wait
+        std::error_code error;  // a directory that may not be entered is no reason to fail, a pipe would wait
+        if (std::filesystem::exists(data, error) && !std::filesystem::is_regular_file(data, error)) return {};
         Corpus corpus = load_corpus(data);
         if (corpus.hash == saved.corpus_hash) return corpus.train;
     } catch (const Error&) {  // it is not at hand: nothing to compare with
