@@ -1,5 +1,6 @@
 // The one header a stage includes.
 #pragma once
+#include "common/app/command_line.h"
 #include "common/base/options.h"
 #include "common/nn/nn.h"
 #include "common/nn/optim.h"

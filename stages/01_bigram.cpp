@@ -27,7 +27,7 @@ void train(const Options& o) {
     check_fit(o, corpus);
     Rng initialisation(o.seed, "initialisation"), batches(o.seed, "batches");
     Model model(o, corpus.vocabulary.size(), initialisation);
-    AdamW optimiser(model.parameters, o.weight_decay);
+    AdamW optimiser(model.parameters, o.weight_decay, o.beta1, o.beta2);
     Run run(o, corpus, model.parameter_count());
 
     for (int step = run.resume(model, optimiser, batches);; ++step) {

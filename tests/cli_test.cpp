@@ -60,7 +60,7 @@ TEST_SUITE("command line") {
             attempts.push_back({stage + " sample --tokens", "--tokens needs a value"});
             attempts.push_back({stage + " --out --seed 3", "--out: '--seed' is not the name of a file or directory"});
             attempts.push_back({stage + " --data ''", "--data: '' is not the name"});
-            attempts.push_back({stage + " --out=''", "--out needs a value"});
+            attempts.push_back({stage + " --out=''", "--out: '' is not the name"});
         }
         attempts.push_back({"11_kvcache train", "unknown command 'train'; there is compare"});
         refuses_all(shell, attempts);

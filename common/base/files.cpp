@@ -102,4 +102,9 @@ std::string prepare_directory(const std::string& path) {
     return kept;
 }
 
+void flush_output() {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+        fail("cannot write to standard output: ", std::strerror(errno));
+}
+
 }  // namespace babygpt

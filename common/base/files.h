@@ -23,4 +23,7 @@ int lock_directory(const std::string& path);
 // number. Returns the name it was given, or nothing.
 std::string prepare_directory(const std::string& path);
 
+// Fails if standard output does not take what was printed.
+void flush_output();
+
 }  // namespace babygpt

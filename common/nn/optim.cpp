@@ -7,8 +7,10 @@
 
 namespace babygpt {
 
-AdamW::AdamW(std::vector<Module::Parameter> list, double decay)
+AdamW::AdamW(std::vector<Module::Parameter> list, double decay, double first, double second)
     : weight_decay(decay),
+      beta1(first),
+      beta2(second),
       parameters(std::move(list)) {
     for (const Module::Parameter& parameter : parameters) {
         means.push_back(Tensor::zeros(parameter.tensor.shape()));
@@ -32,8 +34,8 @@ void AdamW::begin() {
 
 void AdamW::update(double learning_rate, double gradient_scale, int part, int parts) {
     AdamWStep settings{.learning_rate = learning_rate,
-                       .beta1 = 0.9,
-                       .beta2 = 0.99,  // batches are small, runs short: sizes seen a hundred steps ago are old
+                       .beta1 = beta1,
+                       .beta2 = beta2,
                        .epsilon = 1e-8,
                        .weight_decay = weight_decay,
                        .gradient_scale = gradient_scale,

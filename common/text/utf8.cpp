@@ -20,7 +20,7 @@ bool looks_like_utf16(std::string_view bytes) {
 
 }  // namespace
 
-std::u32string decode_utf8(std::string_view bytes, const std::string& name) {
+std::u32string decode_utf8(std::string_view bytes, const std::string& name, bool keep_mark) {
     auto invalid = utf8::find_invalid(bytes.begin(), bytes.end());
     if (invalid != bytes.end()) {
         fail(name, " is not UTF-8: byte ", format("0x%02X", static_cast<unsigned char>(*invalid)), " at offset ",
@@ -30,7 +30,7 @@ std::u32string decode_utf8(std::string_view bytes, const std::string& name) {
     std::u32string text;
     text.reserve(bytes.size());
     utf8::unchecked::utf8to32(bytes.begin(), bytes.end(), std::back_inserter(text));
-    if (text.starts_with(U'\uFEFF')) text.erase(0, 1);  // a byte order mark is not part of the text
+    if (!keep_mark && text.starts_with(U'\uFEFF')) text.erase(0, 1);
     return text;
 }
 

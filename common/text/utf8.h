@@ -5,8 +5,8 @@
 
 namespace babygpt {
 
-// Drops a byte order mark at the start; fails at the first byte that is not UTF-8.
-std::u32string decode_utf8(std::string_view bytes, const std::string& name);
+// Fails at the first byte that is not UTF-8. A byte order mark is no part of a text.
+std::u32string decode_utf8(std::string_view bytes, const std::string& name, bool keep_mark = false);
 std::string encode_utf8(std::u32string_view text);
 std::string describe(char32_t character);  // for messages: 'é' (U+00E9)
 

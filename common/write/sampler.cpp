@@ -83,7 +83,7 @@ std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, co
     tale.tokens = 400;  // more than the longest tale
     tale.stop = "\n\n";
     std::vector<std::string> tales(static_cast<size_t>(count));
-    ThreadPool pool(options.threads);
+    ThreadPool pool(thread_count(options));
     pool.run([&](int worker) {
         for (int i = worker; i < count; i += pool.size()) {
             std::vector<int> tokens = prompt_tokens(vocabulary, tale);

@@ -124,7 +124,7 @@ void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Op
         options.prompt = read_file("-");
         if (options.prompt.ends_with("\n")) options.prompt.pop_back();  // the one that echo adds
     }
-    ThreadPool pool = one_or_two(options.threads);
+    ThreadPool pool = one_or_two(thread_count(options));
     pool.run([&](int worker) {
         if (worker > 0) return;
         if (options.interactive) return converse(next, vocabulary, options, training);

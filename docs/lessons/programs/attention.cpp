@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
         if (argc != 3 || !*argv[2] || std::ranges::find(known, argv[1]) == known.end())
             fail("usage: attention 03_head|04_multihead|10_gpt TEXT");
         std::string stage = argv[1], file = "runs/" + stage + "/model.safetensors";
-        SavedModel saved = load_model(file, stage);
+        SavedModel saved = load_model(file, {.stage = stage});
         std::vector<int> ids = saved.vocabulary.encode(decode_utf8(argv[2], "the text"), "text");
         if (int(ids.size()) > saved.options.block_size)
             fail("the text is longer than the block of ", saved.options.block_size);

@@ -34,7 +34,7 @@ int main() {
         std::printf("\n");
         for (const auto& [stage, make_model] : stages) {
             std::string file = "runs/" + stage + "/model.safetensors";
-            SavedModel saved = load_model(file, stage);
+            SavedModel saved = load_model(file, {.stage = stage});
             Rng unused(0);
             auto model = make_model(saved.options, saved.vocabulary.size(), unused);
             restore(model->parameters, saved.checkpoint, "", file);
