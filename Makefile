@@ -56,12 +56,16 @@ $(BUILD)/report $(BUILD)/draw: $(BUILD)/%: $(BUILD)/obj/common/report/%.o $(LIBR
 $(BUILD)/obj/stages/%.o: CXXFLAGS += -O1 -g0
 
 # --- running ----------------------------------------------------------------------------------------------------------
+# ARGS is part of a command line: the shell reads it, quotes and all, and make does not.
+override export ARGS := $(value ARGS)
+with_args = printf ': %s' "$$ARGS" | sh -n 2>/dev/null || { echo "a quote in ARGS is not closed: $$ARGS" >&2; exit 2; }; eval "set -- $$ARGS"
+
 .PHONY: run
 ifdef STAGE
 run: $(SETUP) ## train every stage on the built-in tales and compare them; run STAGE=03_head ARGS="--steps 500" for one
 	@$(if $(filter $(STAGE),$(STAGES)),,echo "there is no stage $(STAGE); there are: $(STAGES)" >&2; exit 2)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(STAGE)
-	@$(BUILD)/$(STAGE) $(ARGS)
+	@$(with_args); $(BUILD)/$(STAGE) "$$@"
 else
 run: $(SETUP)
 	@echo "building the stages (a minute the first time) ..."
@@ -156,8 +160,12 @@ $(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(a
 experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: experiment NAME=no_mask ARGS="--steps 500"
 	@$(if $(filter $(BUILD)/experiments/$(NAME),$(EXPERIMENTS)),,echo "make experiment NAME=..., one of: $(notdir $(EXPERIMENTS))" >&2; exit 2)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(BUILD)/experiments/$(NAME)
-	@$(BUILD)/experiments/$(NAME) $$(echo $$(head -n 1 docs/lessons/experiments/$(NAME).diff) '$(ARGS)' | \
-	    grep -qE 'sample|10_kvcache' || echo --out runs/$(NAME)) $(ARGS)
+	@$(with_args); \
+	    case $$1,$$(head -n 1 docs/lessons/experiments/$(NAME).diff) in \
+	        sample,* | *,*stages/10_*) ;; \
+	        train,*) shift; set -- --out runs/$(NAME) "$$@" ;; \
+	        *) set -- --out runs/$(NAME) "$$@" ;; \
+	    esac; $(BUILD)/experiments/$(NAME) "$$@"
 lesson-programs: $(SETUP) ## the small programs of the lessons, into build/lessons/
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(LESSON_PROGRAMS)
 lessons: $(SETUP) ## fill the lessons' quotes, numbers and pictures anew from code and recorded runs

@@ -1,0 +1,67 @@
+// What stands around the stages: make and its scripts.
+#include "tests/shell.h"
+
+using namespace babygpt;
+
+namespace {
+
+// A copy of the project where make's compiler notes what it is asked for and makes programs that print their arguments.
+class Project : public Shell {
+  public:
+    Project() {
+        std::string here = std::filesystem::current_path().string();
+        works(*this,
+              "cp -r '" + here + "'/{Makefile,common,data,docs,stages,tests} .; mkdir -p build; touch build/.packages");
+        write("cxx", R"(#!/bin/sh
+echo "$@" >>calls
+while [ "$1" != -o ]; do shift; done
+printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' >"$2"
+chmod +x "$2"
+)");
+        works(*this,
+              "chmod +x cxx; make() { env -u MAKEFLAGS -u MAKELEVEL make CXX=./cxx \"$@\"; }; declare -f make > make");
+    }
+    // A line with make in it.
+    Result operator()(const std::string& line) const { return Shell::operator()(". ./make; " + line); }
+
+    // What the compiler was asked for since the last time.
+    std::string calls() const {
+        std::string lines = read("calls");
+        write("calls", "");
+        return lines;
+    }
+};
+
+}  // namespace
+
+TEST_SUITE("command line") {
+    TEST_CASE("make experiment: its run goes to a directory of its own, unless it writes none" * with_programs()) {
+        Project project;
+        auto runs = [&](const std::string& name, const std::string& args, const std::string& expected) {
+            Result result = project("make experiment NAME=" + name + " " + args + " | tail -n 1");
+            INFO(args);
+            CHECK(result.out == expected);
+            CHECK(result.err == "");
+        };
+        runs("no_mask", "", "<--out><runs/no_mask>");
+        runs("no_mask", "ARGS='--data sample.txt --prompt 10_kvcache'",
+             "<--out><runs/no_mask><--data><sample.txt><--prompt><10_kvcache>");
+        runs("no_mask", "ARGS='train --steps 5'", "<--out><runs/no_mask><--steps><5>");
+        runs("no_mask", "ARGS='sample --tokens 5'", "<sample><--tokens><5>");
+        runs("forgotten_place", "ARGS='--tokens 5'", "<--tokens><5>");
+        runs("no_mask", R"(ARGS="--prompt \"it's\"")", "<--out><runs/no_mask><--prompt><it's>");
+    }
+
+    TEST_CASE("make: ARGS is read as the shell reads a command line, once" * with_programs()) {
+        Project project;
+        auto runs = [&](const std::string& args) { return project("make run STAGE=03_head " + args + " | tail -n 1"); };
+        CHECK(runs("ARGS=\"--steps 5\"").out == "<--steps><5>");
+        CHECK(runs(R"(ARGS='--prompt "it'"'"'s" --stop "a  b"')").out == "<--prompt><it's><--stop><a  b>");
+        CHECK(runs(R"(ARGS="--prompt 'say \"no\" for \$5 # \\'")").out == R"(<--prompt><say "no" for $5 # \>)");
+        for (const char* target : {"run STAGE=03_head", "experiment NAME=no_mask"}) {
+            Result open = project(std::string("make ") + target + " ARGS=\"--prompt it's\"");
+            CHECK(open.code == 2);
+            CHECK(open.err.starts_with("a quote in ARGS is not closed: --prompt it's\n"));
+        }
+    }
+}
