@@ -37,7 +37,16 @@ $(SETUP): Makefile
 all: $(addprefix $(BUILD)/,$(STAGES) corpus report draw) ## build every stage
 $(STAGES): %: $(BUILD)/%
 
-$(BUILD)/obj/%.o: %.cpp | $(SETUP)
+# Other flags or another compiler build all again.
+FLAGS := $(CXX) $(CXXFLAGS)
+ifneq ($(file <$(BUILD)/.flags),$(FLAGS))
+.PHONY: $(BUILD)/.flags
+endif
+$(BUILD)/.flags:
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(FLAGS))' >$@
+
+$(BUILD)/obj/%.o: %.cpp $(BUILD)/.flags | $(SETUP)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 
@@ -147,7 +156,7 @@ $(BUILD)/experiments/%: $(BUILD)/obj/experiments/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 $(BUILD)/obj/experiments/%.o: CXXFLAGS += -O1 -g0
-$(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp
+$(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 # The first line of an experiment's diff names the stage it changes.
@@ -184,7 +193,7 @@ EXERCISE_CXX := $(CXX) -std=c++20 -O1 -D_GLIBCXX_ASSERTIONS -Wall -Wextra -Wshad
 EXERCISE_LIBS := $(BUILD)/obj/docs/exercises/check.o $(LIBRARY)
 EXERCISE_RUN = BUILD="$(BUILD)" EXERCISE_CXX="$(EXERCISE_CXX) -include $(EXERCISE_HEADER)" \
                EXERCISE_LIBS="$(EXERCISE_LIBS) $(LDLIBS)" docs/exercises/run
-$(EXERCISE_HEADER).gch: docs/exercises/check.h | $(SETUP)
+$(EXERCISE_HEADER).gch: docs/exercises/check.h $(BUILD)/.flags | $(SETUP)
 	@mkdir -p $(@D)
 	@echo '#include "$<"' >$(EXERCISE_HEADER)
 	$(EXERCISE_CXX) -MMD -MP -MF $@.d -MT $@ -x c++-header $(EXERCISE_HEADER) -o $@

@@ -64,4 +64,26 @@ TEST_SUITE("command line") {
             CHECK(open.err.starts_with("a quote in ARGS is not closed: --prompt it's\n"));
         }
     }
+
+    TEST_CASE("make: other flags or another compiler build all again, the same ones nothing" * with_programs()) {
+        Project project;
+        auto built = [&](const std::string& words) {
+            Result result = project("make " + words);
+            CHECK_MESSAGE(result.code == 0, result.err);
+            std::string calls = project.calls();
+            return std::count(calls.begin(), calls.end(), '\n');
+        };
+        auto everything = built("all");
+        CHECK(everything > 20);
+        CHECK(built("all") == 0);
+        for (const char* words : {"all PORTABLE=1", "all PORTABLE=1 EXTRA=-DX=\\'a\\'", "all CXXFLAGS=-O0"}) {
+            CAPTURE(words);
+            CHECK(built(words) == everything);
+            CHECK(built(words) == 0);
+        }
+        CHECK(built("all BUILD=build/other EXTRA=-DX") == everything);
+        CHECK(built("all CXXFLAGS=-O0") == 0);
+        works(project, "cp cxx cxx2");
+        CHECK(built("all CXXFLAGS=-O0 CXX=./cxx2") == everything);
+    }
 }
