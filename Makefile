@@ -3,7 +3,7 @@
 .DELETE_ON_ERROR:
 
 BUILD ?= build
-STAGES := $(basename $(notdir $(wildcard stages/*.cpp)))
+STAGES := $(sort $(basename $(notdir $(wildcard stages/*.cpp))))
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
             libutfcpp-dev libedit-dev doctest-dev clang-format patch python3
@@ -24,7 +24,7 @@ help: ## this list
 	@echo "make TARGET, where TARGET is"
 	@grep -hE '^[a-zA-Z0-9_%-]+:.*## ' Makefile | sed -E 's/^([^:]+):.*## /\1\t/' | awk -F'\t' '{printf "  %-16s %s\n", $$1, $$2}'
 	@echo "  03_head          build one stage into build/; so for every stage: $(STAGES)"
-	@echo "  diff-04          what stage 04 adds to 03; so for every number from 01 on"
+	@echo "  diff-04          what stage 04 adds to the one it grew from; so for every number from 01 on"
 
 # --- set-up -----------------------------------------------------------------------------------------------------------
 SETUP := build/.packages
@@ -86,9 +86,15 @@ run: $(SETUP)
 	@$(BUILD)/report $(addprefix runs/,$(filter-out 10_%,$(STAGES)))
 endif
 
+# A stage says in its first lines since which other it is new; if it does not, that is the one before it.
+NUMBERS := $(foreach s,$(STAGES),$(firstword $(subst _, ,$s)))
+DIFFS := $(addprefix diff-,$(filter-out 00,$(NUMBERS)))
+.PHONY: $(DIFFS)
+$(DIFFS): diff-%:
+	@old=$$(head -n 3 stages/$*_*.cpp | tr -d '/\n' | sed -nE 's/.*New since ([0-9]{2}).*/\1/p'); \
+	    diff -u --color=auto stages/$${old:-$$(printf %02d $$((1$* - 101)))}_*.cpp stages/$*_*.cpp || true
 diff-%:
-	@ls stages/$*_*.cpp >/dev/null 2>&1 && [ $* != 00 ] || { echo "make diff-NN shows what stage NN adds to the one before it; NN is 01 to $(lastword $(sort $(foreach s,$(STAGES),$(firstword $(subst _, ,$s)))))" >&2; exit 2; }
-	@old=$$(printf 'stages/%02d_*.cpp' $$((1$* - 101))); diff -u --color=auto $$old stages/$*_*.cpp || true
+	@echo "make diff-NN shows what stage NN adds to the one it grew from; NN is 01 to $(lastword $(NUMBERS))" >&2; exit 2
 
 # --- testing ----------------------------------------------------------------------------------------------------------
 TESTS := $(wildcard tests/*.cpp)

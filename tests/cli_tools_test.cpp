@@ -86,4 +86,25 @@ TEST_SUITE("command line") {
         works(project, "cp cxx cxx2");
         CHECK(built("all CXXFLAGS=-O0 CXX=./cxx2") == everything);
     }
+
+    TEST_CASE("make diff-NN: the stage against the one its first lines name, or the one before it" * with_programs()) {
+        Project project;
+        auto old = [&](const std::string& stage) {
+            return works(project, "make -s diff-" + stage + " | sed -n '1s/\t.*//p'");
+        };
+        CHECK(old("04") == "--- stages/03_head.cpp\n");
+        project.write("stages/11_more.cpp", "// Stage 11: more. And yet\n// more. New since 08: all of it.\n");
+        project.write("stages/12_most.cpp", "// Stage 12: most.\n");
+        CHECK(old("11") == "--- stages/08_layernorm.cpp\n");
+        CHECK(old("12") == "--- stages/11_more.cpp\n");
+        for (const char* wrong : {"0*", "0?", "00", "13", "%", "04_multihead", "';'", ""}) {
+            CAPTURE(wrong);
+            Result result = project(std::string("make \"diff-") + wrong + '"');
+            CHECK(result.code == 2);
+            CHECK(result.out == "");
+            if (*wrong)
+                CHECK(result.err.starts_with(
+                    "make diff-NN shows what stage NN adds to the one it grew from; NN is 01 to 12\n"));
+        }
+    }
 }
