@@ -35,6 +35,14 @@ chmod +x "$2"
 }  // namespace
 
 TEST_SUITE("command line") {
+    TEST_CASE("the tests' own shell: a command works if it exits with 0 and has nothing to complain of") {
+        CHECK(trouble({0, "out", ""}) == "");
+        CHECK(trouble({0, "", "longest run also in the training text: 3 characters, \"the\"\n"}) == "");
+        CHECK(trouble({3, "out", ""}) == "exit code 3");
+        CHECK(trouble({0, "", "x.cpp:1: runtime error: shift\n"}) == "x.cpp:1: runtime error: shift");
+        CHECK(trouble(Shell()("echo fine; echo no >&2")) == "no");
+    }
+
     TEST_CASE("make experiment: its run goes to a directory of its own, unless it writes none" * with_programs()) {
         Project project;
         auto runs = [&](const std::string& name, const std::string& args, const std::string& expected) {
