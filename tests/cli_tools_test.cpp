@@ -115,4 +115,36 @@ TEST_SUITE("command line") {
                     "make diff-NN shows what stage NN adds to the one it grew from; NN is 01 to 12\n"));
         }
     }
+
+    TEST_CASE("draw: a word too many, and numbers that no axis can hold, are refused" * with_programs()) {
+        Shell shell;
+        auto chart = [](const std::string& rows, const std::string& log = "") {
+            return "printf 'x y\\n" + rows + "' | draw chart title across up " + log;
+        };
+        refuses(shell, chart("1 1\\n", "lin"), "usage: draw chart");
+        refuses(shell, chart("1 1\\n", "log log"), "usage: draw chart");
+        for (const char* wrong : {"inf", "-inf", "1e308", "-1e308", "1e999"}) {
+            refuses(shell, chart("1 " + std::string(wrong) + "\\n"), "expected a number of at most 1e100, found \"");
+            refuses(shell, chart(std::string(wrong) + " 1\\n"), wrong);
+        }
+        refuses(shell, chart("1 -1\\n"), "the axis begins at 0, found \"-1\" below it");
+        for (const char* x : {"0", "-1", "1e-320"})
+            refuses(shell, chart(x + std::string(" 1\\n"), "log"), "x has to be above 0 on a log axis, found \"");
+    }
+
+    TEST_CASE("draw: every picture is drawn inside its frame, and is XML" * with_programs()) {
+        Shell shell;
+        auto drawn = [&](const std::string& rows, const std::string& log) {
+            return works(shell, "printf 'x y\\n" + rows + "' | draw chart title across up" + log);
+        };
+        for (const char* log : {"", " log"}) {
+            CHECK(says(drawn("1e100 1e100\\n1e-99 1\\n", log), "M730.0 20.0L60.0 470.0"));
+            CHECK(says(drawn("5 0\\n5 3\\n", log), "M60.0 470.0L60.0 20.0"));  // one above the other
+            CHECK(says(drawn("1e17 0\\n100000000000000016 1e-320\\n", log), "M60.0 470.0L730.0 470.0"));
+        }
+        CHECK(says(drawn("-1e100 1\\n1e100 2\\n", ""), "M60.0 245.0L730.0 20.0"));
+        std::string labels = works(shell, "printf '# \\a]]>\\n\\t\\033[1m\\nr\\377\\t0\\n' | draw heat $'a\\b&'");
+        for (const char* words : {">\uFFFD]]&gt;<", ">\uFFFD[1m<", ">r\uFFFD<", ">a\uFFFD&amp;<"})
+            CHECK(says(labels, words));
+    }
 }
