@@ -116,6 +116,33 @@ TEST_SUITE("command line") {
         }
     }
 
+    TEST_CASE("report: a field of another type, or what cannot be drawn, is refused" * with_programs()) {
+        Shell shell;
+        write_small_text(shell);
+        works(shell, quick("02_position", 0) + " --data verses --out run; " + quick("00_counts") + " --out good");
+        const std::string run = shell.read("run/run.json"), metrics = shell.read("run/metrics.csv");
+        for (const char* path : {"/stage", "/sample", "/parameters", "/tokens_per_second", "/best", "/best/val_loss",
+                                 "/baselines", "/baselines/uniform", "/baselines/floor", "/judged", "/judged/slots",
+                                 "/options", "/options/batch_size", "/options/block_size"})
+            for (const char* value : {"null", "true", "\"x\"", "[]", "{}", "-1e308", "5"}) {
+                auto json = nlohmann::json::parse(run);
+                auto& field = json[nlohmann::json::json_pointer(path)];
+                auto wrong = nlohmann::json::parse(value);
+                if (field.type() == wrong.type() || (field.is_number() && wrong == 5)) continue;
+                field = wrong;
+                shell.write("run/run.json", json.dump());
+                INFO(path, " is ", value);
+                refuses(shell, "report good run", "run/run.json is not one a run wrote");
+            }
+        shell.write("run/run.json", run);
+        for (const char* row : {"rubbish", "", "0,1", "0,1,nan", "0,1,inf", "0,1,1e308", "1e308,1,1", "nan,1,1"}) {
+            shell.write("run/metrics.csv", metrics + row + "\n");
+            refuses(shell, "report good run", "line 3 of run/metrics.csv is not one a run wrote");
+        }
+        works(shell, "rm run/metrics.csv");
+        refuses(shell, "report good run", "run/metrics.csv");
+    }
+
     TEST_CASE("draw: a word too many, and numbers that no axis can hold, are refused" * with_programs()) {
         Shell shell;
         auto chart = [](const std::string& rows, const std::string& log = "") {
