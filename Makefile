@@ -33,6 +33,7 @@ $(SETUP): Makefile
 	@mkdir -p build && touch $@
 
 # --- building ---------------------------------------------------------------------------------------------------------
+building = MAKE="$(MAKE)" tests/build
 .PHONY: all $(STAGES)
 all: $(addprefix $(BUILD)/,$(STAGES) corpus report draw) ## build every stage
 $(STAGES): %: $(BUILD)/%
@@ -73,12 +74,11 @@ with_args = printf ': %s' "$$ARGS" | sh -n 2>/dev/null || { echo "a quote in ARG
 ifdef STAGE
 run: $(SETUP) ## train every stage on the built-in tales and compare them; run STAGE=03_head ARGS="--steps 500" for one
 	@$(if $(filter $(STAGE),$(STAGES)),,echo "there is no stage $(STAGE); there are: $(STAGES)" >&2; exit 2)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(STAGE)
+	@+$(building) $(STAGE)
 	@$(with_args); $(BUILD)/$(STAGE) "$$@"
 else
 run: $(SETUP)
-	@echo "building the stages (a minute the first time) ..."
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@+$(building) all
 	@for stage in $(STAGES); do \
 	    echo; echo "=== $$stage: $$(sed -nE '1s,^// Stage [0-9]+: ([^.]*).*,\1,p' stages/$$stage.cpp)"; echo; \
 	    case $$stage in 00_*|10_*) $(BUILD)/$$stage ;; *) $(BUILD)/$$stage $(if $(QUICK),--steps 20 --eval-batches 4 --tokens 100) ;; esac || exit; \
@@ -107,15 +107,15 @@ DOUBLE = BUILD=build/double EXTRA=-DBABYGPT_DOUBLE
 
 .PHONY: test
 test: $(SETUP) ## build and run all tests
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all build/tests
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(DOUBLE) build/double/tests
+	@+$(building) all build/tests
+	@+$(building) $(DOUBLE) build/double/tests
 	@tests/run build/double/tests build/tests "$(LESSONS) check"
 
 .PHONY: sanitize
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g1 -DBABYGPT_DOUBLE
 sanitize: $(SETUP) ## the tests under the address, undefined-behaviour and thread sanitizers
-	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/asan EXTRA="$(SANITIZE)" build/asan/tests
-	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/tsan EXTRA="-fsanitize=thread -O1 -g1" \
+	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" build/asan/tests
+	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -O1 -g1" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
 	@ASAN_OPTIONS=detect_leaks=1 tests/run build/asan/tests
 	@TSAN_OPTIONS=halt_on_error=1 tests/run "build/tsan/tests --test-suite=threads"
@@ -123,17 +123,18 @@ sanitize: $(SETUP) ## the tests under the address, undefined-behaviour and threa
 .PHONY: parity
 parity: $(SETUP) ## every stage against PyTorch: logits, loss, gradients, 300 steps of training, checkpoints
 	@tests/install python3-torch
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all build/parity_dump
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(DOUBLE) build/double/parity_dump
+	@+$(building) all build/parity_dump
+	@+$(building) $(DOUBLE) build/double/parity_dump
 	@tests/parity/parity.py
 $(BUILD)/parity_dump: $(BUILD)/obj/tests/parity/dump.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
 .PHONY: fuzz
 FUZZ_SECONDS ?= 60
-fuzz: all ## a minute of damaged checkpoints (libFuzzer)
+fuzz: $(SETUP) ## a minute of damaged checkpoints (libFuzzer)
 	@tests/install clang && tests/install libclang-rt-$$(clang -dumpversion | cut -d. -f1)-dev
-	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/fuzz CXX=clang++ EXTRA="$(FUZZ)" build/fuzz/checkpoint
+	@+$(building) all
+	@+$(building) BUILD=build/fuzz CXX=clang++ EXTRA="$(FUZZ)" build/fuzz/checkpoint
 	@mkdir -p build/fuzz/corpus
 	@build/09_gpt --steps 0 --eval-batches 1 --batch-size 1 --block-size 4 --n-embd 4 --n-head 1 --n-layer 1 --tokens 0 \
 	    --out build/fuzz/run >/dev/null && cp build/fuzz/run/model.safetensors build/fuzz/corpus/sound
@@ -145,7 +146,7 @@ $(BUILD)/checkpoint: $(BUILD)/obj/tests/fuzz/checkpoint_fuzz.o $(LIBRARY)
 .PHONY: bench
 bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QUICK=1 takes two minutes
 	@tests/install python3-torch
-	@$(MAKE) --no-print-directory -s -j$$(nproc) build/bench build/09_gpt
+	@+$(building) build/bench build/09_gpt
 	@tests/bench/bench.py $(if $(QUICK),--quick)
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
@@ -169,12 +170,12 @@ $(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp $(BUILD)/.flags
 .PRECIOUS: $(BUILD)/experiments/%.cpp
 $(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) | $(SETUP)
 	@mkdir -p $(@D)
-	@patch --quiet --fuzz=0 -o $@ "$$(sed -n '1s/^--- //p' $<)" $<
+	@patch --quiet --fuzz=0 --output=$@ "$$(sed -n '1s/^--- //p' $<)" $<
 
 .PHONY: experiment lessons lesson-programs lessons-record lessons-repeat
 experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: experiment NAME=no_mask ARGS="--steps 500"
 	@$(if $(filter $(BUILD)/experiments/$(NAME),$(EXPERIMENTS)),,echo "make experiment NAME=..., one of: $(notdir $(EXPERIMENTS))" >&2; exit 2)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(BUILD)/experiments/$(NAME)
+	@+$(building) $(BUILD)/experiments/$(NAME)
 	@$(with_args); \
 	    case $$1,$$(head -n 1 docs/lessons/experiments/$(NAME).diff) in \
 	        sample,* | *,*stages/10_*) ;; \
@@ -182,12 +183,12 @@ experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: expe
 	        *) set -- --out runs/$(NAME) "$$@" ;; \
 	    esac; $(BUILD)/experiments/$(NAME) "$$@"
 lesson-programs: $(SETUP) ## the small programs of the lessons, into build/lessons/
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(LESSON_PROGRAMS)
+	@+$(building) all $(LESSON_PROGRAMS)
 lessons: $(SETUP) ## fill the lessons' quotes, numbers and pictures anew from code and recorded runs
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@+$(building) all
 	@$(LESSONS) update && $(LESSONS) check
 lessons-record lessons-repeat: $(SETUP)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(LESSON_PROGRAMS) $(EXPERIMENTS)
+	@+$(building) all $(LESSON_PROGRAMS) $(EXPERIMENTS)
 	@$(LESSONS) $(@:lessons-%=%) $(RUNS)
 lessons-repeat: ## do every run of the lessons again and compare with what is recorded: about twenty minutes
 
@@ -205,15 +206,15 @@ $(EXERCISE_HEADER).gch: docs/exercises/check.h $(BUILD)/.flags | $(SETUP)
 	$(EXERCISE_CXX) -MMD -MP -MF $@.d -MT $@ -x c++-header $(EXERCISE_HEADER) -o $@
 
 .PHONY: exercise exercises exercises-proof
-exercise: ## check what you wrote in docs/exercises: make exercise N=03a
+exercise: $(SETUP) ## check what you wrote in docs/exercises: make exercise N=03a
 	@docs/exercises/run known "$(N)"
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
+	@+$(building) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
 	@$(EXERCISE_RUN) one "$(N)"
-exercises: ## the exercises, and which of them are right
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
+exercises: $(SETUP) ## the exercises, and which of them are right
+	@+$(building) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
 	@$(EXERCISE_RUN) all
-exercises-proof: ## every exercise fails as shipped, for its reason, and every answer is right
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
+exercises-proof: $(SETUP) ## every exercise fails as shipped, for its reason, and every answer is right
+	@+$(building) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
 	@$(EXERCISE_RUN) proof
 
 # --- keeping tidy -----------------------------------------------------------------------------------------------------

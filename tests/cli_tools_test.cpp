@@ -116,6 +116,46 @@ TEST_SUITE("command line") {
         }
     }
 
+    TEST_CASE("a build says how far it is: in a line that moves, or in few where there is no terminal" *
+              with_programs()) {
+        Project project;
+        std::string seen = works(project, "script -qec '. ./make; make run STAGE=03_head' /dev/null");
+        std::string calls = project.calls();
+        std::string total = std::to_string(std::count(calls.begin(), calls.end(), '\n'));
+        CHECK(says(seen, "\033[K[1/" + total + "] stages/03_head.cpp\r"));
+        CHECK(says(seen, "\033[K[" + total + "/" + total + "] build/03_head\r\033[K"));
+        CHECK(project("make run STAGE=03_head").out == "<>");  // nothing to build, and the program runs
+        CHECK(project("touch stages/03_head.cpp; make run STAGE=03_head").out == "[1/2] stages/03_head.cpp\n<>");
+        Result broken = project("echo 'echo no >&2; exit 1' > cxx; touch stages/03_head.cpp; make run STAGE=03_head");
+        CHECK(broken.code == 2);
+        CHECK(broken.err.starts_with("no\n"));
+    }
+
+    TEST_CASE("an installation says how far it is, and what went wrong" * with_programs()) {
+        Project project;
+        project.write("apt-get", R"(#!/bin/sh
+case "$*" in
+    update) echo 'Get:1 http://deb lists'; echo 'Get:2 http://deb lists' ;;
+    *) echo '1 upgraded, 2 newly installed, 0 to remove and 0 not upgraded.'
+       for p in a b c; do echo "Get:1 http://deb $p"; done
+       for p in a b c; do echo "Unpacking $p ..."; done
+       for p in a b c; do echo "Setting up $p ..."; done
+       [ -z "$FAIL" ] || { echo 'E: no space left' >&2; exit 100; } ;;
+esac
+)");
+        works(project, "echo 'exec \"$@\"' > sudo; echo 'exit 1' > dpkg-query; chmod +x apt-get sudo dpkg-query");
+        const std::string install = "PATH=$PWD:$PATH tests/install a b";
+        std::string seen = works(project, "script -qec '" + install + "' /dev/null");
+        for (const char* words :
+             {"installing a b ...", "downloading 2 lists of packages\r", "downloading 3 of 3 packages\r",
+              "unpacking 3 of 3 packages\r", "setting up 1 of 3 packages\r", "setting up 3 of 3 packages\r\033[K"})
+            CHECK_MESSAGE(says(seen, words), words);
+        CHECK(works(project, install) == "installing a b ...\ndownloading 1 lists of packages\n");
+        Result failed = project("FAIL=1 " + install);
+        CHECK(failed.code == 1);
+        CHECK(failed.err.ends_with("E: no space left\ncould not install a b: see above; is there a network?\n"));
+    }
+
     TEST_CASE("report: a field of another type, or what cannot be drawn, is refused" * with_programs()) {
         Shell shell;
         write_small_text(shell);
