@@ -58,7 +58,7 @@ TEST_SUITE("command line") {
 
     TEST_CASE("a terminal gets a live line, which is wiped in the end" * with_programs()) {
         Shell shell;
-        if (shell("command -v script").code != 0) return;
+        REQUIRE_MESSAGE(shell("command -v script").code == 0, "script is missing; it is in Debian's bsdutils");
         write_small_text(shell);
         std::string line = quick("03_head", 6000) + " --eval-interval 6000";
         std::string said = works(shell, "script -qec '" + line + "' /dev/null");

@@ -317,6 +317,9 @@ TEST_SUITE("command line") {
         CHECK(says(works(shell, "report runs/00_counts runs/02_position"), "02_position"));
         CHECK(says(shell.read("runs/losses.svg"), "</svg>"));
         works(shell, "mv runs elsewhere");
-        refuses(shell, "report elsewhere/00_counts", "cannot write runs/losses.svg");
+        CHECK(works(shell, "report elsewhere/00_counts/").ends_with("loss curves: elsewhere/losses.svg\n"));
+        CHECK(works(shell, "cd elsewhere; report 00_counts").ends_with("loss curves: losses.svg\n"));
+        works(shell, "rm elsewhere/losses.svg; mkdir elsewhere/losses.svg");
+        refuses(shell, "report elsewhere/00_counts", "cannot write elsewhere/losses.svg");
     }
 }
