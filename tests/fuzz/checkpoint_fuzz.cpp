@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "common/babygpt.h"
 
@@ -33,7 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         Options o = saved.options;
         o.tokens = 6;  // the block of the sound one is 4, so the window slides
         works_or_is_refused([&] { write_text(next_logits(model, o.block_size), saved.vocabulary, o); });
-        works_or_is_refused([&] { write_text(cached_writer<gpt::Cache>(model, o.block_size), saved.vocabulary, o); });
+        works_or_is_refused(
+            [&] { write_text(cached_writer<gpt::Cache>(model, o.block_size), saved.vocabulary, o); });
         works_or_is_refused(
             [&] { write_text(cached_writer<KeyValueCache>(model, o.block_size), saved.vocabulary, o); });
     });
@@ -42,45 +44,44 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t most);
 
-// Every second time a number of the options becomes another number, which bytes changed at random seldom do.
+// Every second time a number of the options becomes another one, which bytes changed at random seldom do.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
-    uint64_t length = 0;
-    std::string header;
-    if (size >= 8) std::memcpy(&length, data, 8);
-    if (size >= 8 && length <= size - 8) header.assign(reinterpret_cast<char*>(data) + 8, length);
-    const size_t options = std::min(header.find("\"options\""), header.size()),
-                 options_end = std::min(header.find('}', options), header.size());
-    std::vector<size_t> numbers;  // where they begin
-    auto is_digit = [&](size_t i) { return i < header.size() && header[i] >= '0' && header[i] <= '9'; };
-    for (size_t i = options + 1; i < options_end; ++i)
-        if (is_digit(i) && !is_digit(i - 1)) numbers.push_back(i);
-    if (seed % 2 || numbers.empty()) return LLVMFuzzerMutate(data, size, most);
-    Rng rng(seed);
-    size_t begin = numbers[rng.below(numbers.size())], end = begin;
-    while (is_digit(end)) ++end;
-    const uint64_t old = std::strtoull(header.c_str() + begin, nullptr, 10);
-    const std::string odd[] = {"0",
-                               "1",
-                               "-1",
-                               "0.5",
-                               "1e300",
-                               "2147483647",
-                               "2147483648",
-                               "4294967296",
-                               "9223372036854775808",
-                               "18446744073709551615",
-                               "18446744073709551616",
-                               str(old + 1),
-                               str(old - 1),
-                               str(old * 2),
-                               str(old / 2),
-                               str(rng.below(100))};
-    header.replace(begin, end - begin, odd[rng.below(std::size(odd))]);
-    const std::string rest(reinterpret_cast<char*>(data) + 8 + length, size - 8 - length);
-    if (8 + header.size() + rest.size() > most) return LLVMFuzzerMutate(data, size, most);
-    length = header.size();
-    std::memcpy(data, &length, 8);
-    std::memcpy(data + 8, header.data(), header.size());
-    std::memcpy(data + 8 + length, rest.data(), rest.size());
-    return 8 + header.size() + rest.size();
+    using nlohmann::json;
+    if (seed % 2) return LLVMFuzzerMutate(data, size, most);
+    try {
+        const std::string bytes(reinterpret_cast<char*>(data), size);
+        uint64_t length = 0;
+        std::memcpy(&length, bytes.data(), std::min<size_t>(size, 8));
+        json header = json::parse(bytes.substr(8, length)), &text = header.at("__metadata__").at("options"),
+             options = json::parse(text.get<std::string>());
+        std::vector<std::string> numbers;
+        for (const auto& [name, value] : options.items())
+            if (value.is_number()) numbers.push_back(name);
+        if (numbers.empty()) return LLVMFuzzerMutate(data, size, most);
+        Rng rng(seed);
+        json& number = options[numbers[rng.below(numbers.size())]];
+        const double old = std::clamp(number.get<double>(), -1e9, 1e9);
+        const json others[] = {0,
+                               1,
+                               -1,
+                               0.5,
+                               1e300,
+                               INT32_MAX,
+                               int64_t{1} << 32,
+                               UINT64_MAX,
+                               int64_t(old) + 1,
+                               int64_t(old) - 1,
+                               int64_t(old) * 2,
+                               rng.below(100)};
+        number = others[rng.below(std::size(others))];
+        text = options.dump();
+        const std::string changed = header.dump() + bytes.substr(8 + length);
+        if (8 + changed.size() > most) return size;
+        length = header.dump().size();
+        std::memcpy(data, &length, 8);
+        std::memcpy(data + 8, changed.data(), changed.size());
+        return 8 + changed.size();
+    } catch (const std::exception&) {  // it has no options any more
+        return LLVMFuzzerMutate(data, size, most);
+    }
 }
