@@ -1,5 +1,6 @@
 // The one header a stage includes.
 #pragma once
+#include "common/app/command_line.h"
 #include "common/app/main.h"
 #include "common/app/sample.h"
 #include "common/base/options.h"
@@ -7,6 +8,7 @@
 #include "common/nn/optim.h"
 #include "common/tensor/ops.h"
 #include "common/tensor/tensor.h"
+#include "common/text/batches.h"
 #include "common/text/corpus.h"
 #include "common/train/language.h"
 #include "common/write/cache.h"

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "common/app/guarded.h"
-#include "common/text/corpus.h"
+#include "common/base/error.h"
+#include "common/base/files.h"
 #include "data/grammar.h"
 
 using namespace babygpt;

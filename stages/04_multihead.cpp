@@ -19,7 +19,7 @@ struct Head : Module {
     Tensor operator()(const Tensor& x) const {                            // (B, T, C)
         Tensor k = key(x), q = query(x), v = value(x);                    // (B, T, H)
         Tensor scores = matmul(q, transpose(k)) / std::sqrt(k.size(-1));  // (B, T, T)
-        scores = masked_fill(scores, future(x.size(1)), -INFINITY);       // nobody looks ahead
+        scores = masked_fill(scores, !tril(x.size(1)), -INFINITY);        // nobody looks ahead
         return matmul(softmax(scores), v);                                // (B, T, H)
     }
 };

@@ -1,5 +1,4 @@
-// Stage 08: keep the numbers in range. New since 07: LayerNorm before attention, before the feed-forward, and at the
-// end.
+// Stage 08: keep the numbers in range. New since 07: LayerNorm before attention and feed-forward, and at the end.
 #include <cmath>
 
 #include "common/babygpt.h"
@@ -19,7 +18,7 @@ struct Head : Module {
     Tensor operator()(const Tensor& x) const {                            // (B, T, C)
         Tensor k = key(x), q = query(x), v = value(x);                    // (B, T, H)
         Tensor scores = matmul(q, transpose(k)) / std::sqrt(k.size(-1));  // (B, T, T)
-        scores = masked_fill(scores, future(x.size(1)), -INFINITY);       // nobody looks ahead
+        scores = masked_fill(scores, !tril(x.size(1)), -INFINITY);        // nobody looks ahead
         return matmul(softmax(scores), v);                                // (B, T, H)
     }
 };

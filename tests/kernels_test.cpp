@@ -66,7 +66,7 @@ Tensor composed_attention(const Tensor& qkv, int n_head, double p = 0, uint64_t 
     for (int h = 0; h < n_head; ++h) {
         Tensor q = columns(h * H), k = columns(C + h * H), v = columns(2 * C + h * H);
         Tensor scores = matmul(q, transpose(k)) / std::sqrt(H);
-        Tensor weights = softmax(masked_fill(scores, future(qkv.size(1)), -INFINITY));
+        Tensor weights = softmax(masked_fill(scores, !tril(qkv.size(1)), -INFINITY));
         heads.push_back(matmul(p > 0 ? dropout(weights, p, key) : weights, v));
     }
     return concat(heads);
@@ -122,7 +122,7 @@ TEST_SUITE("kernels") {
                     if (T * heads * head_size > 5000) B = 1;
                     INFO("B " << B << ", T " << T << ", head_size " << head_size << ", heads " << heads);
                     Tensor qkv = random_tensor({B, T, 3 * heads * head_size}, 1);
-                    check_same([&] { return causal_attention(qkv, heads); },
+                    check_same([&] { return fused_attention(qkv, heads); },
                                [&] { return composed_attention(qkv, heads); }, {qkv});
                 }
     }
@@ -131,40 +131,40 @@ TEST_SUITE("kernels") {
         for (int T : {1, 8, 33, 65})
             for (int B : {1, 3}) {
                 Tensor qkv = random_tensor({B, T, 3 * 7}, 1);
-                check_same([&] { return causal_attention(qkv, 1, 0.3, 77); },
+                check_same([&] { return fused_attention(qkv, 1, 0.3, 77); },
                            [&] { return composed_attention(qkv, 1, 0.3, 77); }, {qkv});
             }
     }
 
-    TEST_CASE("attention: each head of each sequence has dropout coins of its own") {
+    TEST_CASE("attention: each head of each sequence has a dropout mask of its own") {
         // q and k are 0, so all weights of row t are 1 / (t + 1); v is 1, so a row tells which share of it was kept.
         Tensor qkv = Tensor::zeros({2, 40, 3 * 2});
         for (size_t i = 0; i < qkv.count(); ++i)
             if (i % 6 >= 4) qkv.values()[i] = 1;
-        Tensor y = causal_attention(qkv, 2, 0.5, 7);  // (2, 40, 2): one number a head
+        Tensor y = fused_attention(qkv, 2, 0.5, 7);  // (2, 40, 2): one number a head
         std::vector<real> kept[4];
         for (size_t i = 0; i < y.count(); ++i) kept[i / 80 * 2 + i % 2].push_back(y.values()[i]);
         for (int a = 0; a < 4; ++a)
             for (int b = 0; b < a; ++b) CHECK_FALSE(same_bytes(kept[a], kept[b]));
-        CHECK_FALSE(same_bytes(y.values(), causal_attention(qkv, 2, 0.5, 8).values()));
-        CHECK(same_bytes(y.values(), causal_attention(qkv, 2, 0.5, 7).values()));
+        CHECK_FALSE(same_bytes(y.values(), fused_attention(qkv, 2, 0.5, 8).values()));
+        CHECK(same_bytes(y.values(), fused_attention(qkv, 2, 0.5, 7).values()));
     }
 
     TEST_CASE("attention: the future does not reach the past, bit for bit") {
         for (int T : {5, 33, 65}) {
             Tensor qkv = random_tensor({1, T, 3 * 6}, 1);
-            Tensor before = causal_attention(qkv, 2);
+            Tensor before = fused_attention(qkv, 2);
             for (int t = 1; t < T; t += 3) {
                 Tensor changed = random_tensor({1, T, 3 * 6}, 1);
                 for (real& v : changed.values().subspan(size_t(t * 18))) v = 3 * v + 1;
-                Tensor after = causal_attention(changed, 2);
+                Tensor after = fused_attention(changed, 2);
                 CHECK(same_bytes(before.values().first(size_t(t * 6)), after.values().first(size_t(t * 6))));
             }
         }
     }
 
     TEST_CASE("softmax: the future gets exactly zero") {
-        Tensor weights = softmax(masked_fill(random_tensor({3, 17, 17}), future(17), -INFINITY));
+        Tensor weights = softmax(masked_fill(random_tensor({3, 17, 17}), !tril(17), -INFINITY));
         for (size_t i = 0; i < weights.count(); ++i)
             if (i % 17 > i / 17 % 17)
                 CHECK(weights.values()[i] == 0);
@@ -214,6 +214,15 @@ TEST_SUITE("kernels") {
                 check_same([&] { return layer_norm(x, gain, bias); }, composed, {x, gain, bias});
             else if (n == 1)
                 CHECK(same_bytes(layer_norm(x, gain, bias).values(), (x * 0.0 + bias).values()));
+            else  // one number above the mean, one as far below it: the gradient all but vanishes, so only values
+                  // compare
+                for (size_t r = 0; r < 5; ++r)
+                    for (size_t i : {0, 1}) {
+                        double half = (double(x.values()[2 * r + i]) - double(x.values()[2 * r + 1 - i])) / 2;
+                        double h = half / std::sqrt(half * half + 1e-5);
+                        CHECK(layer_norm(x, gain, bias).values()[2 * r + i] ==
+                              doctest::Approx(h * double(gain.values()[i]) + double(bias.values()[i])).epsilon(1e-5));
+                    }
         }
     }
 
@@ -257,6 +266,55 @@ TEST_SUITE("kernels") {
         CHECK(parts == doctest::Approx(whole));
     }
 
+    TEST_CASE("cross_entropy: targets of ignore_index do not count, however the batch is cut") {
+        const int x = ignore_index;
+        Tensor logits = random_tensor({4, 3, 9}, 1);
+        Tokens targets(4, 3, {1, x, 8, x, x, x, 0, 5, x, 7, x, 2});  // 6 count, none in row 1
+        double expected = 0;
+        Tensor probabilities = softmax(logits);
+        for (size_t r = 0; r < 12; ++r)
+            if (targets.ids[r] != x)
+                expected -= std::log(double(probabilities.values()[r * 9 + size_t(targets.ids[r])])) / 6;
+        Tensor loss = cross_entropy(logits, targets);
+        CHECK(double(loss.item()) == doctest::Approx(expected));
+        loss.backward();
+        std::vector<real> whole = copy(logits.grad());
+        for (size_t i = 0; i < whole.size(); ++i) CHECK((whole[i] == 0) == (targets.ids[i / 9] == x));
+        logits.clear_grad();
+        double parts = 0;
+        for (int row = 0; row < 4; ++row) {
+            auto ids = targets.ids.begin() + row * 3;
+            Tensor part = cross_entropy(slice(logits, 0, row, row + 1), Tokens(1, 3, {ids, ids + 3}), 6);
+            parts += double(part.item());
+            part.backward();
+        }
+        CHECK(parts == doctest::Approx(expected));
+        CHECK(difference(logits.grad(), whole) < rounding);
+        NoGrad evaluation;
+        CHECK(double(cross_entropy(logits, targets).item()) == doctest::Approx(expected));
+    }
+
+    TEST_CASE("cross_entropy: when every target is ignored, loss and gradient are 0") {
+        Tensor logits = random_tensor({2, 9}, 1);
+        Tensor loss = cross_entropy(logits, Tokens(2, 1, {ignore_index, ignore_index}));
+        CHECK(loss.item() == 0);
+        loss.backward();
+        CHECK(std::ranges::count(logits.grad(), real(0)) == 18);
+        NoGrad evaluation;
+        CHECK(cross_entropy(logits, Tokens(1, 2, {ignore_index, ignore_index})).item() == 0);
+    }
+
+    TEST_CASE("gelu and tanh: equal the standard library's erf and tanh at every length and size") {
+        for (int n : {1, 7, 8, 9, 33}) {
+            Tensor x = random_tensor({n}, uint64_t(n), 4), bent = gelu(x), squashed = tanh(x);
+            for (size_t i = 0; i < x.count(); ++i) {
+                double v = double(x.values()[i]);
+                CHECK(std::abs(double(bent.values()[i]) - v / 2 * (1 + std::erf(v / std::sqrt(2)))) < rounding);
+                CHECK(std::abs(double(squashed.values()[i]) - std::tanh(v)) < rounding);
+            }
+        }
+    }
+
     TEST_CASE("dropout: a share p becomes 0, the rest is scaled, and the mean stays") {
         const int n = 100'000;
         Tensor ones({n}, std::vector<real>(n, 1));
@@ -269,7 +327,7 @@ TEST_SUITE("kernels") {
         }
     }
 
-    TEST_CASE("dropout: another key throws other coins, the same key the same") {
+    TEST_CASE("dropout: another key gives another mask, the same key the same") {
         const int n = 10'000;
         Tensor ones({n}, std::vector<real>(n, 1));
         Rng keys(1, "test");
@@ -296,11 +354,11 @@ TEST_SUITE("kernels") {
         }
     }
 
-    TEST_CASE("dropout: only inside a DropoutScope, with new coins each time") {
+    TEST_CASE("dropout: only inside a DropoutScope, with a new mask each time") {
         Tensor x = random_constant({1000}), qkv = random_constant({1, 9, 12});
         Dropout half{0.5}, none{0};
         CHECK(same_bytes(half(x).values(), x.values()));
-        CHECK(same_bytes(causal_attention(qkv, 2, half).values(), causal_attention(qkv, 2).values()));
+        CHECK(same_bytes(fused_attention(qkv, 2, half).values(), fused_attention(qkv, 2).values()));
         Rng stream(1, "dropout"), again(1, "dropout");
         std::vector<real> first;
         {
@@ -309,7 +367,7 @@ TEST_SUITE("kernels") {
             CHECK_FALSE(same_bytes(first, x.values()));
             CHECK_FALSE(same_bytes(first, half(x).values()));
             CHECK(same_bytes(none(x).values(), x.values()));
-            CHECK_FALSE(same_bytes(causal_attention(qkv, 2, half).values(), causal_attention(qkv, 2).values()));
+            CHECK_FALSE(same_bytes(fused_attention(qkv, 2, half).values(), fused_attention(qkv, 2).values()));
         }
         CHECK(same_bytes(half(x).values(), x.values()));
         DropoutScope training(again);

@@ -30,7 +30,9 @@ const std::vector<Unary> unary{
     {"times 1.5", [](Tensor x) { return std::move(x) * 1.5; }},
     {"over 3", [](Tensor x) { return std::move(x) / 3; }},
     {"relu", [](Tensor x) { return relu(std::move(x)); }},
-    {"masked_fill", [](Tensor x) { return masked_fill(std::move(x), future(5), real(0.3)); }},
+    {"gelu", [](Tensor x) { return gelu(x); }},
+    {"tanh", [](Tensor x) { return tanh(std::move(x)); }},
+    {"masked_fill", [](Tensor x) { return masked_fill(std::move(x), !tril(5), real(0.3)); }},
     {"softmax", [](Tensor x) { return softmax(std::move(x)); }},
     {"dropout", [](Tensor x) { return dropout(std::move(x), 0.4, 12345); }},
     {"plus a row", [](Tensor x) { return std::move(x) + random_constant({5}, 8); }},
@@ -123,12 +125,14 @@ TEST_SUITE("ops") {
         Tensor x = random_tensor({2, 3, 9}, 1), gain = random_tensor({9}, 2), bias = random_tensor({9}, 3);
         Tokens targets(2, 3, {0, 8, 3, 3, 1, 7});
         check_gradients([&] { return layer_norm(x, gain, bias); }, {x, gain, bias});
+        check_gradients([&] { return layer_norm(x, gain, bias, 0.5); }, {x, gain, bias});
         check_gradients([&] { return cross_entropy(x, targets); }, {x});
+        check_gradients([&] { return cross_entropy(x, Tokens(1, 6, {0, ignore_index, 3, ignore_index, 1, 7})); }, {x});
         check_gradients([&] { return cross_entropy(x * 1.0, targets); }, {x});
         check_gradients([&] { return cross_entropy(x, targets, 100); }, {x});
-        check_gradients([&] { return causal_attention(x, 1); }, {x});
-        check_gradients([&] { return causal_attention(x, 3); }, {x});
-        check_gradients([&] { return causal_attention(x, 3, 0.3, 42); }, {x});
+        check_gradients([&] { return fused_attention(x, 1); }, {x});
+        check_gradients([&] { return fused_attention(x, 3); }, {x});
+        check_gradients([&] { return fused_attention(x, 3, 0.3, 42); }, {x});
     }
 
     TEST_CASE("gradients: a tensor used twice gets the sum of both") {
@@ -143,7 +147,7 @@ TEST_SUITE("ops") {
         check_gradients([&] { return layer_norm(x, row, row) + layer_norm(row, row, row); }, {x, row});
         check_gradients([&] { return embedding(table, positions(3)) + table; }, {table});
         check_gradients([&] { return linear(table, table) + matmul(table, transpose(table)); }, {table});
-        check_gradients([&] { return causal_attention(qkv, 2) + causal_attention(qkv, 1); }, {qkv});
+        check_gradients([&] { return fused_attention(qkv, 2) + fused_attention(qkv, 1); }, {qkv});
         check_gradients([&] { return cross_entropy(x, Tokens(1, 3)) + sum(softmax(x) * x); }, {x});
         check_gradients([&] { return softmax(x + x) * softmax(x); }, {x});
     }
@@ -172,6 +176,8 @@ TEST_SUITE("ops") {
         check_values(row * column, {2, 2}, {100, 200, 200, 400});
         check_values(sum(a), {1}, {10});
         check_values(relu(a - Tensor({1}, {2})), {2, 2}, {0, 0, 1, 2});
+        check_values(gelu(Tensor({4}, {-10, -1, 0, 1})), {4}, {0, -0.158655, 0, 0.841345});  // 0.841345 lies below 1
+        check_values(tanh(Tensor({3}, {-20, 0, real(std::log(2))})), {3}, {-1, 0, 0.6});     // (2 - 1/2) / (2 + 1/2)
     }
 
     TEST_CASE("by hand: matrices") {
@@ -184,7 +190,7 @@ TEST_SUITE("ops") {
         check_values(transpose(Tensor({1, 2, 3}, {1, 2, 3, 4, 5, 6})), {1, 3, 2}, {1, 4, 2, 5, 3, 6});
         check_values(concat({a, Tensor({2, 1}, {8, 9}), a}), {2, 5}, {1, 2, 8, 1, 2, 3, 4, 9, 3, 4});
         check_values(embedding(a, Tokens(1, 3, {1, 0, 1})), {1, 3, 2}, {3, 4, 1, 2, 3, 4});
-        check_values(masked_fill(a, future(2), 9), {2, 2}, {1, 9, 3, 4});
+        check_values(masked_fill(a, !tril(2), 9), {2, 2}, {1, 9, 3, 4});
     }
 
     TEST_CASE("by hand: softmax, layer_norm, cross_entropy, causal_attention") {
@@ -193,11 +199,12 @@ TEST_SUITE("ops") {
         Tensor x({1, 3}, {1, 2, 3}), gain({3}, {1, 2, 3}), bias({3}, {0, 1, 0});
         double unit = 1 / std::sqrt(2.0 / 3 + 1e-5);  // the mean is 2, the variance 2/3
         check_values(layer_norm(x, gain, bias), {1, 3}, {-unit, 1, 3 * unit});
+        check_values(layer_norm(x, gain, bias, 1.0 / 3), {1, 3}, {-1, 1, 3});  // 2/3 + 1/3 = 1
         check_values(cross_entropy(logs, Tokens(1, 2, {1, 0})), {1}, {(std::log(4.0 / 3) + std::log(2)) / 2});
         check_values(cross_entropy(logs, Tokens(1, 2, {1, 0}), 4), {1}, {(std::log(4.0 / 3) + std::log(2)) / 4});
         // One head of size 1: position 0 sees itself; position 1 has scores 1 * 0 and 1 * log(3), so weights 1/4, 3/4.
         Tensor qkv({1, 2, 3}, {7, 0, 4, 1, real(std::log(3)), 8});
-        check_values(causal_attention(qkv, 1), {1, 2, 1}, {4, 7});
+        check_values(fused_attention(qkv, 1), {1, 2, 1}, {4, 7});
         check_values(dropout(x, 0, 1), {1, 3}, {1, 2, 3});
     }
 
@@ -210,8 +217,8 @@ TEST_SUITE("ops") {
         check_error([&] { matmul(a, b); }, {"matmul", "(2,3) @ (4,5)", "inner sizes 3 and 4"});
         check_error([&] { matmul(line, a); }, {"matmul", "(3)", "(2,3)"});
         check_error([&] { matmul(a, line); }, {"matmul", "(2,3)", "(3)"});
-        check_error([&] { matmul(zeros({2, 4, 3}), zeros({3, 3, 4})); }, {"matmul", "(2,4,3)", "(3,3,4)"});
-        check_error([&] { matmul(a, zeros({2, 3, 4})); }, {"matmul", "(2,3)", "(2,3,4)"});
+        check_error([&] { matmul(zeros({2, 4, 3}), zeros({3, 3, 4})); }, {"matmul", "(2,4,3)", "(3,3,4)", "2 and 3"});
+        check_error([&] { matmul(a, zeros({2, 4, 4})); }, {"matmul", "(2,3)", "(2,4,4)", "3 and 4"});
         check_error([&] { linear(a, b); }, {"linear", "(2,3)", "(4,5)"});
         check_error([&] { linear(a, zeros({4, 3}), zeros({3})); }, {"linear", "(2,3)", "(4,3)", "(3)"});
         check_error([&] { linear(a, zeros({4, 3}), zeros({1, 4})); }, {"linear", "(4,3)", "(1,4)"});
@@ -223,17 +230,19 @@ TEST_SUITE("ops") {
         check_error([&] { embedding(line, Tokens(1, 1)); }, {"embedding", "(3)"});
         check_error([&] { embedding(a, Tokens(1, 1, {2})); }, {"embedding", "row 2", "table of 2"});
         check_error([&] { embedding(a, Tokens(1, 1, {-1})); }, {"embedding", "row -1"});
-        check_error([&] { masked_fill(a, future(3), 0); }, {"masked_fill", "(2,3)", "(3,3)"});
-        check_error([&] { masked_fill(line, future(3), 0); }, {"masked_fill", "(3)", "(3,3)"});
+        check_error([&] { masked_fill(a, !tril(3), 0); }, {"masked_fill", "(2,3)", "(3,3)"});
+        check_error([&] { masked_fill(line, !tril(3), 0); }, {"masked_fill", "(3)", "(3,3)"});
         check_error([&] { layer_norm(a, zeros({2}), line); }, {"layer_norm", "(2,3)", "(2)"});
         check_error([&] { layer_norm(a, line, zeros({4})); }, {"layer_norm", "(2,3)", "(4)"});
         check_error([&] { cross_entropy(a, Tokens(1, 3)); }, {"cross_entropy", "(2,3)", "(1,3)"});
         check_error([&] { cross_entropy(a, Tokens(1, 2, {0, 3})); }, {"cross_entropy", "target 3", "3 logits"});
         check_error([&] { cross_entropy(a, Tokens(1, 2, {0, -1})); }, {"cross_entropy", "target -1"});
-        check_error([&] { causal_attention(a, 1); }, {"causal_attention", "(2,3)"});
-        check_error([&] { causal_attention(zeros({1, 2, 12}), 3); }, {"causal_attention", "(1,2,12)", "3 heads"});
-        check_error([&] { causal_attention(zeros({1, 2, 12}), 0); }, {"causal_attention", "0 heads"});
-        check_error([&] { causal_attention(zeros({1, 2, 12}), 2, 1.0); }, {"causal_attention", "1"});
+        Tensor c = zeros({1, 2, 4});
+        check_error([&] { causal_attention(a, a, a, 1); }, {"causal_attention", "(2,3)"});
+        check_error([&] { causal_attention(c, c, zeros({1, 3, 4}), 1); }, {"causal_attention", "(1,2,4)", "(1,3,4)"});
+        check_error([&] { causal_attention(c, c, c, 3); }, {"causal_attention", "(1,2,4)", "3 heads"});
+        check_error([&] { causal_attention(c, c, c, 0); }, {"causal_attention", "0 heads"});
+        check_error([&] { causal_attention(c, c, c, 2, 1.0); }, {"causal_attention", "1"});
         check_error([&] { dropout(a, 1, 0); }, {"dropout", "1"});
         check_error([&] { dropout(a, -0.1, 0); }, {"dropout", "-0.1"});
         check_error([&] { dropout(a, NAN, 0); }, {"dropout", "nan"});

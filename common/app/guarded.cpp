@@ -1,19 +1,17 @@
 #include "common/app/guarded.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <new>
 
 #include "common/base/error.h"
+#include "common/base/files.h"
 
 namespace babygpt {
 
 int guarded(const std::string& name, const std::function<void()>& f) {
     try {
         f();
-        if (std::fflush(stdout) != 0 || std::ferror(stdout))
-            fail("cannot write to standard output: ", std::strerror(errno));
+        flush_output();
         return 0;
     } catch (const Error& error) {
         std::fflush(stdout);

@@ -6,9 +6,9 @@
 
 namespace babygpt {
 
-void sample_from_run(const Options& options, const MakeModel& make_model) {
+void sample_from_run(const Options& options, const Options& stage, const MakeModel& make_model) {
     std::string file = options.model + "/model.safetensors";
-    SavedModel saved = load_model(file, options.stage);
+    SavedModel saved = load_model(file, stage);
     Rng unused(0);
     auto model = make_model(saved.options, saved.vocabulary.size(), unused);
     restore(model->parameters, saved.checkpoint, "", file);
@@ -18,7 +18,8 @@ void sample_from_run(const Options& options, const MakeModel& make_model) {
 std::optional<std::vector<int>> training_text(const SavedModel& saved) {
     try {
         const std::string& data = saved.options.data;
-        if (std::filesystem::exists(data) && !std::filesystem::is_regular_file(data)) return {};  // a pipe would wait
+        std::error_code error;  // a directory that may not be entered is no reason to fail, a pipe would wait
+        if (std::filesystem::exists(data, error) && !std::filesystem::is_regular_file(data, error)) return {};
         Corpus corpus = load_corpus(data);
         if (corpus.hash == saved.corpus_hash) return corpus.train;
     } catch (const Error&) {  // it is not at hand: nothing to compare with

@@ -4,14 +4,35 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 #include "common/base/error.h"
 
 namespace babygpt {
 
 namespace fs = std::filesystem;
+
+std::string read_file(const std::string& path, size_t most) {
+    std::string name = path == "-" ? "standard input" : path;
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) fail(path, " is a directory; give a file");
+    auto close = [](std::FILE* file) { return file == stdin ? 0 : std::fclose(file); };
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"), close);
+    if (!file) fail("cannot read ", name, ": ", std::strerror(errno));
+    std::string bytes;
+    constexpr size_t piece = size_t{1} << 20;
+    for (size_t size = 0, got = piece; got > 0; bytes.resize(size += got)) {
+        bytes.resize(size + piece);
+        got = std::fread(bytes.data() + size, 1, piece, file.get());
+        if (std::ferror(file.get())) fail("cannot read ", name, ": ", std::strerror(errno));
+        if (size + got > most)
+            fail("not enough memory: ", name, " has more than ", most / 1'000'000, " MB; cut a piece from it");
+    }
+    return bytes;
+}
 
 void write_whole(const std::string& path, std::string_view bytes) {
     std::string temporary = path + ".new";
@@ -33,6 +54,11 @@ void write_whole(const std::string& path, std::string_view bytes) {
     if (good) error = errno;
     if (file >= 0) unlink(temporary.c_str());
     fail("cannot write ", path, ": ", std::strerror(error), "; what was there before is unchanged");
+}
+
+void flush_output() {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+        fail("cannot write to standard output: ", std::strerror(errno));
 }
 
 }  // namespace babygpt

@@ -1,12 +1,19 @@
-// Files that are whole or not there.
+// Files: read, and written whole or not at all.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace babygpt {
 
+// "-" is standard input. Fails on a file of more bytes than `most`.
+std::string read_file(const std::string& path, size_t most = SIZE_MAX);
+
 // Writes a temporary file beside the path, flushes it to the disk and renames it: a crash or a full disk at any moment
 // leaves the old file or the new one, never half of one. Fails with the reason.
 void write_whole(const std::string& path, std::string_view bytes);
+
+// Fails if standard output does not take what was printed.
+void flush_output();
 
 }  // namespace babygpt

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "common/tensor/simd.h"
 
@@ -35,11 +36,16 @@ void scale_row(real* y, real factor, size_t n) {
 }  // namespace
 
 void softmax_row(const real* x, real* y, size_t n, size_t seen) {
+    real highest = max_of(x, seen);
+    if (highest == lowest) {  // all hidden: exp(-inf + inf) would be NaN
+        std::fill_n(y, n, real(0));
+        return;
+    }
     if (n <= lanes) {  // the whole row in one vector; what is not seen has the weight exp(-inf) = 0
-        Vec v = load(x, seen, lowest), e = xsimd::exp(v - Vec(max(v)));
+        Vec e = xsimd::exp(load(x, seen, lowest) - Vec(highest));
         return store(y, e * Vec(1 / sum(e)), n);
     }
-    scale_row(y, 1 / exp_row(x, max_of(x, seen), y, seen), seen);
+    scale_row(y, 1 / exp_row(x, highest, y, seen), seen);
     std::fill(y + seen, y + n, real(0));
 }
 
@@ -51,7 +57,7 @@ void softmax_pullback_row(const real* y, const real* dy, real* dx, size_t n) {
 }
 
 //> layer_norm
-RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real* y, size_t n) {
+RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real epsilon, real* y, size_t n) {
     Vec total(real(0)), squares(real(0));
     for_lanes(n, [&](size_t i, size_t count) { total += load(x + i, count); });
     real mean = sum(total) / static_cast<real>(n);
@@ -59,7 +65,7 @@ RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real*
         Vec centred = load(x + i, count, mean) - Vec(mean);
         squares = xsimd::fma(centred, centred, squares);
     });
-    real inverse_deviation = 1 / std::sqrt(sum(squares) / static_cast<real>(n) + real(1e-5));
+    real inverse_deviation = 1 / std::sqrt(sum(squares) / static_cast<real>(n) + epsilon);
     for (size_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * inverse_deviation * gain[i] + bias[i];
     return {mean, inverse_deviation};
 }
@@ -96,11 +102,32 @@ real cross_entropy_loss(const real* logits, int target, size_t n) {
     return std::log(sum(total)) + max(highest) - logits[target];
 }
 
-Coins::Coins(uint64_t key, double p)
+DropoutMask::DropoutMask(uint64_t key, double p)
     : low(static_cast<uint32_t>(key)),
       high(static_cast<uint32_t>(key >> 32)),
       limit(static_cast<uint32_t>((1 - p) * 0xffffffff)),
       scale(static_cast<real>(1 / (1 - p))) {}
+
+void gelu(std::span<const real> x, std::span<real> y) {
+    for_lanes(x.size(), [&](size_t i, size_t count) {
+        Vec v = load(x.data() + i, count), half(real(0.5));
+        store(y.data() + i, half * v * (Vec(real(1)) + xsimd::erf(v * Vec(real(std::numbers::sqrt2 / 2)))), count);
+    });
+}
+
+void gelu_pullback(std::span<const real> x, std::span<real> dy) {
+    const Vec half(real(0.5)), one(real(1)), height(real(std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2));
+    for_lanes(x.size(), [&](size_t i, size_t count) {
+        Vec v = load(x.data() + i, count), below = half * (one + xsimd::erf(v * Vec(real(std::numbers::sqrt2 / 2))));
+        Vec density = height * xsimd::exp(-half * v * v);
+        store(dy.data() + i, load(dy.data() + i, count) * (below + v * density), count);
+    });
+}
+
+void tanh(std::span<real> x) {
+    for_lanes(x.size(),
+              [&](size_t i, size_t count) { store(x.data() + i, xsimd::tanh(load(x.data() + i, count)), count); });
+}
 
 void add(std::span<const real> x, std::span<real> sum) {
     for (size_t i = 0; i < x.size(); ++i) sum[i] += x[i];

@@ -10,7 +10,7 @@
 
 namespace babygpt {
 
-// Softmax over the row's first `seen` numbers; the rest become 0. x may be y.
+// Softmax over the row's first `seen` numbers; the rest become 0, and all of it if these are all -inf. x may be y.
 void softmax_row(const real* x, real* y, size_t n, size_t seen);
 // dx = y * (dy - sum(dy * y)); dx may be dy.
 void softmax_pullback_row(const real* y, const real* dy, real* dx, size_t n);
@@ -18,8 +18,8 @@ void softmax_pullback_row(const real* y, const real* dy, real* dx, size_t n);
 struct RowStats {
     real mean, inverse_deviation;
 };
-// y = (x - mean) / sqrt(variance + 1e-5) * gain + bias
-RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real* y, size_t n);
+// y = (x - mean) / sqrt(variance + epsilon) * gain + bias
+RowStats layer_norm_row(const real* x, const real* gain, const real* bias, real epsilon, real* y, size_t n);
 // dx = pullback of the row (may be dy); dgain and dbias are added to
 void layer_norm_pullback_row(const real* x, RowStats stats, const real* gain, const real* dy, real* dx, real* dgain,
                              real* dbias, size_t n);
@@ -29,10 +29,10 @@ real cross_entropy_row(real* logits, int target, size_t n);
 // The same loss, and the logits left as they are.
 real cross_entropy_loss(const real* logits, int target, size_t n);
 
-// Dropout's coin for element i of the stream `key`: 1 / (1 - p) if it stays, 0 if it is dropped. The coins are computed
-// from the element's number, so that the pullback throws the same ones again instead of keeping them.
-struct Coins {
-    Coins(uint64_t key, double p);
+// The dropout mask of the stream `key` at element i: 1 / (1 - p) if it stays, 0 if it is dropped. It is computed from
+// the element's number, so that the pullback computes the same again instead of keeping it.
+struct DropoutMask {
+    DropoutMask(uint64_t key, double p);
     real operator()(uint32_t i) const {
         uint32_t x = (i ^ low) * 0x7feb352d + high;
         x ^= x >> 15;
@@ -43,6 +43,10 @@ struct Coins {
     uint32_t low, high, limit;
     real scale;
 };
+
+void gelu(std::span<const real> x, std::span<real> y);
+void gelu_pullback(std::span<const real> x, std::span<real> dy);  // dy becomes dx
+void tanh(std::span<real> x);                                     // in place
 
 void add(std::span<const real> x, std::span<real> sum);  // sum += x
 double sum_of_squares(std::span<const real> x);
@@ -56,12 +60,12 @@ void adamw(const AdamWStep& s, std::span<real> value, std::span<const real> grad
            std::span<real> square);
 
 // Causal self-attention of one head over one sequence of T positions. q, k, v and their gradients are (T, head_size)
-// inside rows `stride` apart; weights is (T, T), the softmax before dropout, which the pullback needs; coins (if any)
-// start at `coin`.
+// inside rows `stride` apart; weights is (T, T), the softmax before dropout, which the pullback needs; its dropout
+// mask (if any) starts at element `first`.
 struct Attention {
     size_t T, head_size, stride;
-    const Coins* coins = nullptr;
-    uint32_t coin = 0;
+    const DropoutMask* dropout = nullptr;
+    uint32_t first = 0;
 };
 void attention(const Attention& s, const real* q, const real* k, const real* v, real* weights, real* out,
                size_t out_stride);

@@ -3,38 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/base/thread_pool.h"
 #include "common/tensor/gemm.h"
 #include "common/tensor/kernels.h"
-#include "common/tensor/node.h"
+#include "common/tensor/shapes.h"
 
 namespace babygpt {
 
 namespace {
 
-std::string shapes(const Tensor& a, const Tensor& b) { return to_string(a.shape()) + " and " + to_string(b.shape()); }
-
-// x seen as rows of its last axis
-size_t row_length(const Tensor& x) { return size_t(x.size(-1)); }
-size_t row_count(const Tensor& x) { return x.count() / row_length(x); }
-
-std::shared_ptr<Array> like(const Tensor& x) { return make_array(value(x).shape()); }
-
 bool suffix(const Array::shape_type& a, const Array::shape_type& b) {  // b ends in a
     return a.size() <= b.size() && std::equal(a.rbegin(), a.rend(), b.rbegin());
-}
-
-Array::shape_type broadcast_shape(const char* op, const Tensor& a, const Tensor& b) {
-    auto longer = value(a).shape(), shorter = value(b).shape();
-    if (longer.size() < shorter.size()) std::swap(longer, shorter);
-    size_t ahead = longer.size() - shorter.size();
-    for (size_t i = 0; i < shorter.size(); ++i) {
-        size_t &m = longer[ahead + i], n = shorter[i];
-        if (m != n && m != 1 && n != 1)
-            fail(op, ": ", shapes(a, b), " do not fit: sizes ", m, " and ", n, " differ and neither is 1");
-        m = std::max(m, n);
-    }
-    return longer;
 }
 
 // The pullback of broadcasting: x was repeated, so its gradient is the sum over the repeats.
@@ -69,17 +47,10 @@ Tokens::Tokens(int batch, int time, std::vector<int> numbers)
 Tokens::Tokens(int batch, int time)
     : Tokens(batch, time, std::vector<int>(batch > 0 && time > 0 ? size_t(batch) * size_t(time) : 0)) {}
 
-Mask future(int T) {
-    Mask mask{T, T, std::vector<char>(size_t(T) * size_t(T))};
-    for (int i = 0; i < T; ++i)
-        for (int j = i + 1; j < T; ++j) mask.hidden[size_t(i) * size_t(T) + size_t(j)] = true;
-    return mask;
-}
-
 //> multiply
 // y = a * b, number by number: da = dy * b, db = dy * a
 Tensor operator*(Tensor a, Tensor b) {
-    auto y = make_array(broadcast_shape("*", a, b));
+    auto y = make_array(broadcast_shape("*", value(a).shape(), value(b).shape()));
     xt::noalias(*y) = value(a) * value(b);
     return make_result(y, {a, b}, [a, b](Array& dy) {
         if (a.wants_grad()) add_grad_of_broadcast(a, value(a).shape(), dy * value(b));
@@ -90,7 +61,8 @@ Tensor operator*(Tensor a, Tensor b) {
 
 // y = a + b: da = dy, db = dy
 Tensor operator+(Tensor a, Tensor b) {
-    auto shape = broadcast_shape("+", a, b), a_shape = value(a).shape(), b_shape = value(b).shape();
+    auto shape = broadcast_shape("+", value(a).shape(), value(b).shape()), a_shape = value(a).shape(),
+         b_shape = value(b).shape();
     std::shared_ptr<Array> y;
     if (b_shape == shape && (y = take_value(b)))
         xt::noalias(*y) += value(a);
@@ -105,7 +77,7 @@ Tensor operator+(Tensor a, Tensor b) {
 }
 
 Tensor operator-(Tensor a, Tensor b) {
-    broadcast_shape("-", a, b);
+    broadcast_shape("-", value(a).shape(), value(b).shape());
     return std::move(a) + std::move(b) * -1.0;
 }
 
@@ -124,19 +96,6 @@ Tensor operator*(Tensor a, double factor) {
 
 Tensor operator/(Tensor a, double divisor) { return std::move(a) * (1 / divisor); }
 
-// y = sum of x: dx = dy, everywhere
-Tensor sum(const Tensor& x) {
-    auto y = make_array({1});
-    double total = 0;
-    for (real v : x.values()) total += v;
-    (*y)(0) = real(total);
-    return make_result(y, {x}, [x](Array& dy) {
-        Array dx(value(x).shape());
-        dx.fill(dy(0));
-        add_grad(x, std::move(dx));
-    });
-}
-
 //> relu
 // y = max(x, 0): dx = dy where y > 0, else 0
 Tensor relu(Tensor x) {
@@ -154,128 +113,42 @@ Tensor relu(Tensor x) {
 }
 //< relu
 
-// y = x with `fill` where the mask hides: dx = dy where it does not, 0 where it does
-Tensor masked_fill(Tensor x, const Mask& mask, real fill) {
-    Shape shape = x.shape();
-    if (shape.size() < 2 || shape[shape.size() - 2] != mask.rows || shape.back() != mask.columns)
-        fail("masked_fill: the last two sizes of ", to_string(shape), " differ from the mask's ",
-             to_string({mask.rows, mask.columns}));
+// y = x P(x), with P(x) = (1 + erf(x / sqrt 2)) / 2 the chance that a normal number is below x, and p its density:
+// dx = dy (P(x) + x p(x))
+Tensor gelu(const Tensor& x) {
+    auto y = like(x);
+    gelu(x.values(), {y->data(), y->size()});
+    return make_result(y, {x}, [x](Array& dy) {
+        gelu_pullback(std::as_const(x).values(), {dy.data(), dy.size()});
+        add_grad(x, std::move(dy));
+    });
+}
+
+// y = tanh(x): dx = dy (1 - y^2)
+Tensor tanh(Tensor x) {
     std::shared_ptr<Array> y = take_value(x);
     if (!y) y = std::make_shared<Array>(value(x));
-    auto hide = [](Array& a, const Mask& m, real with) {
-        for (size_t start = 0; start < a.size(); start += m.hidden.size())
-            for (size_t i = 0; i < m.hidden.size(); ++i)
-                if (m.hidden[i]) a.data()[start + i] = with;
-    };
-    hide(*y, mask, fill);
-    return make_result(y, {x}, [x, mask, hide](Array& dy) {
-        hide(dy, mask, 0);
+    tanh({y->data(), y->size()});
+    return make_result(y, {x}, [x, y](Array& dy) {
+        real* d = dy.data();
+        for (size_t i = 0; i < dy.size(); ++i) d[i] *= 1 - y->data()[i] * y->data()[i];
         add_grad(x, std::move(dy));
     });
 }
 
-//> softmax
-// y = exp(x) / sum(exp(x)) along each row: dx = y * (dy - sum(dy * y))
-Tensor softmax(Tensor x) {
-    size_t n = row_length(x), count = row_count(x);
-    std::shared_ptr<Array> y = take_value(x);
-    const real* in = y ? y->data() : value(x).data();
-    if (!y) y = like(x);
-    for (size_t r = 0; r < count; ++r) softmax_row(in + r * n, y->data() + r * n, n, n);
-    return make_result(y, {x}, [x, y, n, count](Array& dy) {
-        for (size_t r = 0; r < count; ++r)
-            softmax_pullback_row(y->data() + r * n, dy.data() + r * n, dy.data() + r * n, n);
-        add_grad(x, std::move(dy));
-    });
-}
-//< softmax
-
-// h = (x - mean) / sqrt(variance + 1e-5) along each row, y = h * gain + bias
-Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
-    size_t n = row_length(x), count = row_count(x);
-    if (gain.count() != n || bias.count() != n)
-        fail("layer_norm: rows of ", to_string(x.shape()), " have ", n, " numbers, gain and bias ", shapes(gain, bias));
-    auto y = like(x);
-    std::vector<RowStats> stats(count);
-    for (size_t r = 0; r < count; ++r)
-        stats[r] =
-            layer_norm_row(value(x).data() + r * n, value(gain).data(), value(bias).data(), y->data() + r * n, n);
-    return make_result(y, {x, gain, bias}, [x, gain, bias, stats = std::move(stats), n](Array& dy) {
-        std::vector<real> unwanted(n);  // a place for the gradient of a gain or bias that wants none
-        real* dgain = gain.wants_grad() ? zeroed_grad_target(gain) : unwanted.data();
-        real* dbias = bias.wants_grad() ? zeroed_grad_target(bias) : unwanted.data();
-        for (size_t r = 0; r < stats.size(); ++r)
-            layer_norm_pullback_row(value(x).data() + r * n, stats[r], value(gain).data(), dy.data() + r * n,
-                                    dy.data() + r * n, dgain, dbias, n);
-        add_grad(x, std::move(dy));
-    });
-}
-
-// y = x * coin: dx = dy * coin, with the same coins
+// y = x * mask: dx = dy * mask, with the same mask
 Tensor dropout(Tensor x, double p, uint64_t key) {
     if (!(p >= 0 && p < 1)) fail("dropout: a share of ", p, " is not in [0, 1)");
     std::shared_ptr<Array> y = take_value(x);
     if (!y) y = std::make_shared<Array>(value(x));
-    auto drop = [coins = Coins(key, p)](Array& a) {
+    auto drop = [mask = DropoutMask(key, p)](Array& a) {
         real* d = a.data();
-        for (size_t i = 0; i < a.size(); ++i) d[i] *= coins(uint32_t(i));
+        for (size_t i = 0; i < a.size(); ++i) d[i] *= mask(uint32_t(i));
     };
     drop(*y);
     return make_result(y, {x}, [x, drop](Array& dy) {
         drop(dy);
         add_grad(x, std::move(dy));
-    });
-}
-
-Tensor transpose(const Tensor& x) {
-    Shape shape = x.shape();
-    if (shape.size() < 2) fail("transpose: ", to_string(shape), " has no two axes to swap");
-    auto swapped = [](const Array& a) {
-        size_t axes = a.dimension(), m = a.shape(axes - 2), n = a.shape(axes - 1);
-        auto target = a.shape();
-        std::swap(target[axes - 2], target[axes - 1]);
-        Array result(target);
-        for (size_t start = 0; start < a.size(); start += m * n)
-            for (size_t i = 0; i < m; ++i)
-                for (size_t j = 0; j < n; ++j) result.data()[start + j * m + i] = a.data()[start + i * n + j];
-        return result;
-    };
-    auto y = std::make_shared<Array>(swapped(value(x)));
-    return make_result(y, {x}, [x, swapped](Array& dy) { add_grad(x, swapped(dy)); });
-}
-
-Tensor concat(const std::vector<Tensor>& parts) {
-    if (parts.empty()) fail("concat: nothing to concatenate");
-    auto shape = value(parts[0]).shape();
-    size_t count = row_count(parts[0]), n = 0;
-    for (const Tensor& part : parts) {
-        Shape a = part.shape(), b = parts[0].shape();
-        a.back() = b.back() = 0;
-        if (a != b) fail("concat: ", shapes(parts[0], part), " may differ in their last size only");
-        n += row_length(part);
-    }
-    shape.back() = n;
-    auto y = make_array(shape);
-    auto columns = [n, count](const Tensor& part, size_t offset,
-                              auto copy) {  // copy(part's row, row of the whole, length)
-        size_t width = part.count() / count;
-        for (size_t r = 0; r < count; ++r) copy(r * width, r * n + offset, width);
-        return offset + width;
-    };
-    size_t offset = 0;
-    for (const Tensor& part : parts)
-        offset = columns(part, offset, [&](size_t from, size_t to, size_t width) {
-            std::copy_n(value(part).data() + from, width, y->data() + to);
-        });
-    return make_result(y, parts, [parts, columns](Array& dy) {
-        size_t start = 0;
-        for (const Tensor& part : parts) {
-            Array dx(value(part).shape());
-            start = columns(part, start, [&](size_t to, size_t from, size_t width) {
-                std::copy_n(dy.data() + from, width, dx.data() + to);
-            });
-            add_grad(part, std::move(dx));
-        }
     });
 }
 
@@ -296,42 +169,6 @@ Tensor embedding(const Tensor& table, const Tokens& ids) {
         }
     });
 }
-
-//> matmul
-// y = a b, matrix by matrix of the leading axes: da = dy b^T, db = a^T dy. A b of two axes serves every matrix of a.
-Tensor matmul(const Tensor& a, const Tensor& b) {
-    Shape sa = a.shape(), sb = b.shape();
-    if (sa.size() < 2 || sb.size() < 2) fail("matmul: ", shapes(a, b), ": both need at least two axes");
-    if (sa.back() != sb[sb.size() - 2])
-        fail("matmul: ", to_string(sa), " @ ", to_string(sb), ": inner sizes ", sa.back(), " and ", sb[sb.size() - 2],
-             " differ");
-    bool shared = sb.size() == 2;
-    if (!shared && !std::equal(sa.begin(), sa.end() - 2, sb.begin(), sb.end() - 2))
-        fail("matmul: ", to_string(sa), " @ ", to_string(sb), ": the axes before the last two differ");
-    size_t k = size_t(sa.back()), n = size_t(sb.back()), m = shared ? row_count(a) : size_t(sa[sa.size() - 2]);
-    size_t count = a.count() / (m * k), b_step = shared ? 0 : k * n;
-    auto shape = value(a).shape();
-    shape.back() = n;
-    auto y = make_array(shape);
-    for (size_t i = 0; i < count; ++i)
-        gemm(m, n, k, 1, {value(a).data() + i * m * k, k}, {value(b).data() + i * b_step, n}, 0, y->data() + i * m * n,
-             n);
-    return make_result(y, {a, b}, [=](Array& dy) {
-        if (a.wants_grad()) {
-            auto [da, beta] = grad_target(a);
-            for (size_t i = 0; i < count; ++i)
-                gemm(m, k, n, 1, {dy.data() + i * m * n, n}, {value(b).data() + i * b_step, n, true}, beta,
-                     da + i * m * k, k);
-        }
-        if (b.wants_grad()) {
-            auto [db, beta] = grad_target(b);
-            for (size_t i = 0; i < count; ++i)
-                gemm(k, n, m, 1, {value(a).data() + i * m * k, k, true}, {dy.data() + i * m * n, n}, beta,
-                     db + i * b_step, n);
-        }
-    });
-}
-//< matmul
 
 // y = x w^T + bias: dx = dy w, dw = dy^T x, dbias = the sum of dy's rows
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -356,73 +193,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
             gemm(count, in, out, 1, {dy.data(), out}, {value(weight).data(), in}, beta, dx, in);
         }
         if (bias.node && bias.wants_grad()) add_rows(dy.data(), zeroed_grad_target(bias), count, out);
-        if (weight.wants_grad()) {  // nothing before it in the graph waits for this one, so another thread may do it
+        if (weight.wants_grad()) {
             auto [dw, beta] = grad_target(weight);
-            hand_out([=, dw = dw, beta = beta, dy = std::make_shared<Array>(std::move(dy)), x = x.node->value] {
-                gemm(out, in, count, 1, {dy->data(), out, true}, {x->data(), in}, beta, dw, in);
-            });
+            gemm(out, in, count, 1, {dy.data(), out, true}, {value(x).data(), in}, beta, dw, in);
         }
-    });
-}
-
-// loss = mean of log(sum(exp(z))) - z[target]: dz = (softmax(z) - 1 at the target) / positions
-Tensor cross_entropy(Tensor logits, const Tokens& targets, size_t of) {
-    size_t n = row_length(logits), count = row_count(logits);
-    if (count != targets.ids.size())
-        fail("cross_entropy: logits ", to_string(logits.shape()), " for targets ", to_string({targets.B, targets.T}));
-    for (int id : targets.ids)
-        if (id < 0 || size_t(id) >= n) fail("cross_entropy: no target ", id, " among ", n, " logits");
-    double total = 0;
-    real scale = real(1) / real(of ? of : count);
-    auto loss = make_array({1});
-    if (!grad_enabled() || !logits.wants_grad()) {
-        for (size_t r = 0; r < count; ++r) total += cross_entropy_loss(value(logits).data() + r * n, targets.ids[r], n);
-        (*loss)(0) = real(total) * scale;
-        return make_tensor(loss);
-    }
-    std::shared_ptr<Array> probabilities = take_value(logits);  // a large vocabulary's logits are held once, not twice
-    if (!probabilities) probabilities = std::make_shared<Array>(value(logits));
-    for (size_t r = 0; r < count; ++r) total += cross_entropy_row(probabilities->data() + r * n, targets.ids[r], n);
-    (*loss)(0) = real(total) * scale;
-    return make_result(loss, {logits}, [logits, probabilities, ids = targets.ids, n, scale](Array& dy) {
-        Array& dz = *probabilities;
-        for (size_t r = 0; r < ids.size(); ++r) dz.data()[r * n + size_t(ids[r])] -= 1;
-        xt::noalias(dz) *= dy(0) * scale;
-        add_grad(logits, std::move(dz));
-    });
-}
-
-Tensor causal_attention(const Tensor& qkv, int n_head, double p, uint64_t key) {
-    Shape shape = qkv.shape();
-    if (shape.size() != 3 || n_head < 1 || shape[2] % (3 * n_head) != 0)
-        fail("causal_attention: ", to_string(shape), " is not (B, T, 3C) with C a multiple of ", n_head, " heads");
-    size_t B = size_t(shape[0]), T = size_t(shape[1]), C = size_t(shape[2] / 3), heads = size_t(n_head), H = C / heads;
-    auto y = make_array({B, T, C});
-    if (!(p >= 0 && p < 1)) fail("causal_attention: a dropout of ", p, " is not in [0, 1)");
-    Coins coins(key, p);
-    auto for_heads = [=](auto f) {  // f(settings, where q starts, where out starts, number of the pair)
-        Attention settings{.T = T, .head_size = H, .stride = 3 * C, .coins = p > 0 ? &coins : nullptr};
-        for (size_t i = 0; i < B * heads; ++i) {
-            size_t b = i / heads, h = i % heads;
-            settings.coin = uint32_t(i * T * T);
-            f(settings, b * T * 3 * C + h * H, b * T * C + h * H, i);
-        }
-    };
-    bool keep = grad_enabled() && qkv.wants_grad();
-    auto weights = make_array({keep ? B * heads : 1, T, T});
-    for_heads([&](const Attention& s, size_t q, size_t out, size_t i) {
-        const real* x = value(qkv).data() + q;
-        attention(s, x, x + C, x + 2 * C, weights->data() + (keep ? i * T * T : 0), y->data() + out, C);
-    });
-    return make_result(y, {qkv}, [qkv, weights, for_heads, C, T](Array& dy) {
-        Array dqkv(value(qkv).shape());
-        for_heads([&](const Attention& s, size_t q, size_t out, size_t i) {
-            const real* x = value(qkv).data() + q;
-            real* dx = dqkv.data() + q;
-            attention_pullback(s, x, x + C, x + 2 * C, weights->data() + i * T * T, dy.data() + out, C, dx, dx + C,
-                               dx + 2 * C);
-        });
-        add_grad(qkv, std::move(dqkv));
     });
 }
 

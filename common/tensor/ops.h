@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "common/tensor/masks.h"
 #include "common/tensor/tensor.h"
 
 namespace babygpt {
@@ -15,41 +16,44 @@ struct Tokens {
     Tokens(int batch, int time);  // all 0
 };
 
-// Which of (rows, columns) pairs are hidden; see future().
-struct Mask {
-    int rows, columns;
-    std::vector<char> hidden;
-};
-Mask future(
-    int T);  // (T, T): hides position j from position i wherever j > i, all above the diagonal (tril is what stays)
-
 Tensor operator+(Tensor a, Tensor b);
 Tensor operator-(Tensor a, Tensor b);
 Tensor operator*(Tensor a, Tensor b);
 Tensor operator*(Tensor a, double factor);
 Tensor operator/(Tensor a, double divisor);
-Tensor sum(const Tensor& x);
+Tensor sum(const Tensor& x);            // of all numbers
+Tensor sum(const Tensor& x, int axis);  // along an axis, which goes; as everywhere below, -1 is the last one
 
-Tensor matmul(const Tensor& a, const Tensor& b);  // (..., M, K) @ (..., K, N) -> (..., M, N)
+Tensor reshape(Tensor x, Shape shape);  // the same numbers, cut otherwise; a size of -1 is what is left for it
+Tensor transpose(const Tensor& x, int axis1 = -2, int axis2 = -1);  // swaps two axes
+Tensor concat(const std::vector<Tensor>& parts, int axis = -1);     // one after another along an axis
+Tensor slice(const Tensor& x, int axis, int first, int last);       // places first to last - 1 of an axis
+
+// Sums of products, as a formula names them: in "bqhd,bkhd->bhqk" the letters are the axes of a, of b and of the
+// result. Letters that the result lacks are summed over.
+Tensor einsum(const std::string& formula, const Tensor& a, const Tensor& b);
+Tensor matmul(const Tensor& a, const Tensor& b);  // (..., M, K) @ (..., K, N) -> (..., M, N); leading axes broadcast
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});  // (..., in) @ (out, in)^T + (out)
-Tensor transpose(const Tensor& x);                                              // swaps the last two axes
-Tensor concat(const std::vector<Tensor>& parts);                                // along the last axis
-Tensor embedding(const Tensor& table, const Tokens& ids);                            // (V, C), (B, T) -> (B, T, C)
+Tensor embedding(const Tensor& table, const Tokens& ids);                       // (V, C), (B, T) -> (B, T, C)
 
 Tensor relu(Tensor x);
-Tensor masked_fill(Tensor x, const Mask& mask, real fill);  // (..., rows, columns)
-Tensor softmax(Tensor x);                                   // over the last axis
-Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias);
+Tensor gelu(const Tensor& x);  // x/2 (1 + erf(x / sqrt 2))
+Tensor tanh(Tensor x);
+Tensor masked_fill(Tensor x, Mask mask, real fill);  // where the mask, broadcast to x, is true
+Tensor softmax(Tensor x);  // over the last axis; a row of nothing but -inf (all hidden) becomes zeros
+Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon = 1e-5);
 Tensor dropout(Tensor x, double p,
                uint64_t key);  // zeroes a share p of x and scales the rest by 1 / (1 - p); key picks which
 
-// Mean over all positions of -log(probability of the target), from logits (B, T, V). The mean may be over a part of a
-// larger batch: then `of` is the number of positions in the whole, and the parts' losses add up.
+// Mean over the positions of -log(probability of the target), from logits (..., V) for as many targets as there are
+// rows. Targets of ignore_index do not count; when none does, the loss is 0. The mean may be over a part of a larger
+// batch: then `of` is the number of targets that count in the whole, and the parts' losses add up.
+constexpr int ignore_index = -100;
 Tensor cross_entropy(Tensor logits, const Tokens& targets, size_t of = 0);
 
-// All heads of causal self-attention in one pass: qkv (B, T, 3C) holds queries, keys and values side by side, each
-// n_head heads of C / n_head. The same as matmul(dropout(softmax(masked_fill(q k^T / sqrt(head_size)))), v) for each
-// head, concatenated.
-Tensor causal_attention(const Tensor& qkv, int n_head, double p = 0, uint64_t key = 0);  // (B, T, C)
+// All heads of causal self-attention in one pass. q, k, v (B, T, C) hold queries, keys and values of n_head heads side
+// by side. For each head it is matmul(dropout(softmax(masked_fill(q k^T / sqrt(head_size), !tril(T), -inf))), v).
+Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, double p = 0,
+                        uint64_t key = 0);  // (B, T, C)
 
 }  // namespace babygpt

@@ -5,12 +5,12 @@
 namespace babygpt {
 
 Losses evaluate(const Draw& draw, const Module& model, const Options& options) {
-    Team team(options.threads);
+    ThreadPool pool(thread_count(options));
     auto mean_loss = [&](Part part, const char* stream) {
         std::vector<double> losses(size_t(options.eval_batches));
-        team.run([&](int worker) {
+        pool.run([&](int worker) {
             NoGrad evaluation;
-            for (int i = worker; i < options.eval_batches; i += team.size()) {
+            for (int i = worker; i < options.eval_batches; i += pool.size()) {
                 Rng rng(options.seed, stream, uint64_t(i));
                 std::unique_ptr<DrawnBatch> batch = draw(part, rng);
                 for_chunks(*batch, model, 0, batch->rows(),

@@ -5,7 +5,6 @@
 
 #include "common/base/format.h"
 #include "common/train/evaluate.h"
-#include "data/grammar.h"
 
 namespace babygpt {
 
@@ -29,7 +28,7 @@ Tensor TextBatch::loss(const Module& model, int first, int last) const {
 }
 
 LanguageModelling::LanguageModelling(const Options& o, const Corpus& c, MakeModel m)
-    : ruler(measure(c)),
+    : baselines(measure_baselines(c)),
       options(o),
       corpus(c),
       make(std::move(m)) {}
@@ -50,12 +49,13 @@ std::string LanguageModelling::introduce() const {
     prompt_tokens(corpus.vocabulary, options);  // fails now, not after hours of training
     return "text    " + corpus.name + ": " + with_commas(double(corpus.train.size() + corpus.val.size())) +
            str(" characters, ", corpus.vocabulary.size(), " different; the last tenth is for validation\n") +
-           format("ruler   knowing nothing %.3f, unigram %.3f, bigram %.3f%s nats per character\n", ruler.uniform,
-                  ruler.unigram, ruler.bigram, ruler.floor ? format(", floor %.3f", *ruler.floor).c_str() : "");
+           format("ruler   knowing nothing %.3f, unigram %.3f, bigram %.3f%s nats per character\n", baselines.uniform,
+                  baselines.unigram, baselines.bigram,
+                  baselines.floor ? format(", floor %.3f", *baselines.floor).c_str() : "");
 }
 
 std::string LanguageModelling::in_words(double loss) const {
-    return format("%.4f nats per character = %.3f bits; ", loss, loss / std::log(2.0)) + ruler.describe(loss);
+    return format("%.4f nats per character = %.3f bits; ", loss, loss / std::log(2.0)) + baselines.describe(loss);
 }
 
 void LanguageModelling::show(const Module& model, const Tell& tell) const {
@@ -66,9 +66,9 @@ void LanguageModelling::show(const NextLogits& next, const Tell& tell) const {
     std::string sample = options.prompt + write_text(next, corpus.vocabulary, options);
     nlohmann::json found = {
         {"vocab_size", corpus.vocabulary.size()},
-        {"baselines", {{"uniform", ruler.uniform}, {"unigram", ruler.unigram}, {"bigram", ruler.bigram}}},
+        {"baselines", {{"uniform", baselines.uniform}, {"unigram", baselines.unigram}, {"bigram", baselines.bigram}}},
         {"sample", sample}};
-    if (ruler.floor) found["baselines"]["floor"] = *ruler.floor;
+    if (baselines.floor) found["baselines"]["floor"] = *baselines.floor;
     tell(found, sample + "\n", sample + "\n");
     if (!corpus.judge) return;
     std::string tales = write_tales(next, corpus.vocabulary, options);

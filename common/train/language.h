@@ -1,6 +1,7 @@
 // Language modelling, the objective of Part I: guess the next character; in the end, write.
 #pragma once
 #include "common/text/baselines.h"
+#include "common/text/batches.h"
 #include "common/train/run.h"
 #include "common/write/sampler.h"
 
@@ -28,13 +29,13 @@ class LanguageModelling : public Objective {
     std::unique_ptr<DrawnBatch> draw(Part part, Rng& rng) const override;
     Checkpoint describe(const Module& model, int step, Losses losses) const override;
     std::string introduce() const override;
-    std::string remark(double loss) const override { return ruler.describe(loss); }
+    std::string remark(double loss) const override { return baselines.describe(loss); }
     std::string in_words(double loss) const override;
     // Writes a sample, and tales for the judge where the corpus has one.
     void show(const Module& model, const Tell& tell) const override;
     void show(const NextLogits& next, const Tell& tell) const;
 
-    const Ruler ruler;
+    const Baselines baselines;
 
   private:
     const Options& options;
@@ -53,7 +54,7 @@ class Run : private LanguageModelling, public TrainingRun {
     void trained(int step, double loss) { TrainingRun::trained(step, loss, tokens); }
     using TrainingRun::finish;
     void finish(const NextLogits& next);
-    using LanguageModelling::ruler;
+    using LanguageModelling::baselines;
 
   private:
     size_t tokens;  // of a step

@@ -26,6 +26,13 @@ Options without_slashes(Options options) {  // at the end of --out
     return options;
 }
 
+// Calls f with each option that a run keeps though it determines no weight: how often it is saved, and its sample.
+template <class F>
+void for_settings(F f) {
+    for (const Option& option : option_table())
+        if (!option.saved && (option.group == Group::writing || option.name == "save_interval")) f(option);
+}
+
 std::string best_file(const std::string& directory) { return directory + "/model.safetensors"; }
 std::string resume_file(const std::string& directory) { return directory + "/resume.safetensors"; }
 
@@ -126,29 +133,28 @@ void TrainingRun::write_metrics() const {
     write_whole(options.out + "/metrics.csv", csv);
 }
 
-Options saved_options(const std::string& directory, const std::string& stage) {
+Options saved_options(const std::string& directory, const Options& stage) {
     std::string file = resume_file(directory);
-    if (!std::filesystem::exists(file))
+    std::error_code error;
+    if (!std::filesystem::exists(file, error) && !error)  // load_model tells the error
         fail("there is no run to resume in ", directory, " (no ", file, "); leave out --resume to begin one");
     SavedModel saved = load_model(file, stage);
     Options options = saved.options;
     read_state(saved.checkpoint, file, [&](const Json& state) {
-        options.save_interval = state.value("save_interval", options.save_interval);
-        Json sample = state.value("sample", Json::object());
-        options.prompt = sample.value("prompt", options.prompt);
-        options.tokens = sample.value("tokens", options.tokens);
-        options.temperature = sample.value("temperature", options.temperature);
-        options.top_k = sample.value("top_k", options.top_k);
-        options.top_p = sample.value("top_p", options.top_p);
+        Json settings = state.value("settings", Json::object());
+        for_settings([&](const Option& option) {
+            if (!settings.contains(option.name)) return;
+            std::visit([&](auto field) { settings[option.name].get_to(options.*field); }, option.field);
+            if (!option.fits(options)) fail(file, " is damaged: its ", option.name, " is not ", option.wanted());
+        });
     });
-    if (options.save_interval < 1 || options.tokens < 0) fail(file, " is damaged: its options make no sense");
     return options;
 }
 
 int TrainingRun::resume(Module& model, AdamW& optimiser, Rng& batches) {
     if (!options.resume) return 0;
     std::string file = resume_file(options.out), of_best = best_file(options.out);
-    SavedModel saved = load_model(file, options.stage);
+    SavedModel saved = load_model(file, options);
     Options same = options;
     same.steps = saved.options.steps;  // a run may be made longer
     if (std::string what = difference(same, saved.options); !what.empty())
@@ -157,7 +163,7 @@ int TrainingRun::resume(Module& model, AdamW& optimiser, Rng& batches) {
         fail("cannot resume ", options.out, ": the text ", options.data, " has changed since");
     if (!std::filesystem::exists(of_best))
         fail("cannot resume ", options.out, ": its best model, ", of_best, ", is missing");
-    restore(model.parameters, load_model(of_best, options.stage).checkpoint, "", of_best);  // to see that it can be
+    restore(model.parameters, load_model(of_best, options).checkpoint, "", of_best);  // to see that it can be
     restore(model.parameters, saved.checkpoint, "model.", file);
     std::vector<Module::Parameter> means = named(optimiser.parameters, optimiser.means),
                                    squares = named(optimiser.parameters, optimiser.squares);
@@ -206,14 +212,10 @@ void TrainingRun::save(int step, const Module& model, const AdamW& optimiser, co
                   {"trained_tokens", trained_tokens},
                   {"recent_seconds", recent_seconds},
                   {"recent_tokens", recent_tokens},
-                  {"seconds", seconds()},
-                  {"save_interval", options.save_interval},
-                  {"sample",
-                   {{"prompt", options.prompt},
-                    {"tokens", options.tokens},
-                    {"temperature", options.temperature},
-                    {"top_k", options.top_k},
-                    {"top_p", options.top_p}}}};
+                  {"seconds", seconds()}};
+    for_settings([&](const Option& option) {
+        std::visit([&](auto field) { state["settings"][option.name] = options.*field; }, option.field);
+    });
     for (const Row& row : rows)
         if (row.step < step || planned(step))  // not the evaluation that an interruption added
             state["rows"].push_back({row.step, row.losses.train, row.losses.val, row.tokens_per_second, row.seconds});

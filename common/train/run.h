@@ -69,6 +69,6 @@ class TrainingRun {
 };
 
 // The options of the run in a directory, as it was last saved.
-Options saved_options(const std::string& directory, const std::string& stage);
+Options saved_options(const std::string& directory, const Options& stage);
 
 }  // namespace babygpt

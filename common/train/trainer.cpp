@@ -10,34 +10,34 @@ Trainer::Trainer(const Options& o, const Objective& what)
       batches(o.seed, "batches"),
       options(o),
       objective(what),
-      team(o.threads),
+      pool(thread_count(o)),
       schedule{.learning_rate = o.learning_rate, .warmup = o.warmup, .steps = o.steps, .decay = o.decay} {
-    for (int worker = 0; worker < std::min(o.threads, o.batch_size); ++worker) {
+    for (int worker = 0; worker < std::min(pool.size(), o.batch_size); ++worker) {
         Rng rng(o.seed, "initialisation");
         replicas.push_back(objective.make_model(rng));
         for (size_t i = 0; i < model().parameters.size(); ++i)
             replicas.back()->parameters[i].tensor.share_values(model().parameters[i].tensor);
     }
-    optimiser = AdamW(model().parameters, o.weight_decay);
+    optimiser = AdamW(model().parameters, o.weight_decay, o.beta1, o.beta2);
 }
 
 double Trainer::step(const DrawnBatch& batch) {
     int workers = std::min(int(replicas.size()), batch.rows());
-    std::vector<double> losses(size_t(workers), 0.0), squares(size_t(team.size()));
-    team.run([&](int worker) {
+    std::vector<double> losses(size_t(workers), 0.0), squares(size_t(pool.size()));
+    pool.run([&](int worker) {
         if (worker < workers) losses[size_t(worker)] = work(worker, workers, batch);
     });
     for (size_t i = 0; i < optimiser.parameters.size(); ++i)  // no share need reach all parameters
         for (int worker = 1; worker < workers; ++worker)
             if (replicas[size_t(worker)]->parameters[i].tensor.has_grad())
                 zeroed_grad_target(optimiser.parameters[i].tensor);
-    team.run([&](int part) { squares[size_t(part)] = add_up_gradients(part, workers); });
+    pool.run([&](int part) { squares[size_t(part)] = add_up_gradients(part, workers); });
     double loss = 0, length = 0;
     for (double part : losses) loss += part;
     for (double part : squares) length += part;
     double rate = schedule.at(optimiser.steps);
     optimiser.begin();
-    team.run([&](int part) { optimiser.update(rate, clip_scale(length, options.clip), part, team.size()); });
+    pool.run([&](int part) { optimiser.update(rate, clip_scale(length, options.clip), part, pool.size()); });
     return loss;
 }
 
@@ -57,7 +57,7 @@ double Trainer::work(int worker, int workers, const DrawnBatch& batch) {
 
 double Trainer::add_up_gradients(int part, int workers) {
     double squares = 0;
-    for_part(optimiser.parameters, part, team.size(), [&](size_t i, size_t first, size_t last) {
+    for_part(optimiser.parameters, part, pool.size(), [&](size_t i, size_t first, size_t last) {
         Tensor& whole = optimiser.parameters[i].tensor;
         if (!whole.has_grad()) return;
         std::span<real> sum = whole.grad().subspan(first, last - first);

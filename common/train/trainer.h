@@ -26,7 +26,7 @@ class Trainer {
 
     const Options& options;
     const Objective& objective;
-    Team team;
+    ThreadPool pool;
     std::vector<std::shared_ptr<Module>> replicas;
     Schedule schedule;
 };

@@ -11,7 +11,7 @@
 //   result = weights v                               (B, T, H)
 //
 // Check it: make exercise N=03b
-// Hint: common/tensor/ops.h has matmul, transpose, masked_fill, future and softmax. `/` divides a Tensor by a number.
+// Hint: common/tensor/ops.h has matmul, transpose, masked_fill, tril and softmax. `/` divides a Tensor by a number.
 #include <cmath>
 
 #include "common/nn/nn.h"

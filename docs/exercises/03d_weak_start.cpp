@@ -26,7 +26,7 @@ struct Head : Module {
         Tensor k = key(x), q = query(x), v = value(x);                    // (B, T, H)
         Tensor scores = matmul(q, transpose(k)) / std::sqrt(k.size(-1));  // (B, T, T)
         Tensor weights = softmax(scores);                                 // (B, T, T)
-        weights = masked_fill(weights, future(x.size(1)), 0);             // nobody looks ahead
+        weights = masked_fill(weights, !tril(x.size(1)), 0);              // nobody looks ahead
         return matmul(weights, v);                                        // (B, T, H)
     }
 };

@@ -198,7 +198,7 @@ Tensor head_sums(const Tensor& q, const Tensor& k, const Tensor& v, double divis
     return matmul(softmax(masked_fill(matmul(q, transpose(k)) / divisor, mask, -INFINITY)), v);
 }
 
-Mask no_mask(int T) { return {T, T, std::vector<char>(size_t(T) * size_t(T))}; }
+Mask no_mask(int T) { return {{T, T}, std::vector<char>(size_t(T) * size_t(T))}; }
 
 }  // namespace exercise
 

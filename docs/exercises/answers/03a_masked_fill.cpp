@@ -1,10 +1,10 @@
 // Task 03a: hide the future.
 //
 // In scores (B, T, T), scores[b, i, j] says how much place i wants to know of place j. Place i may look at itself and
-// back, not ahead. A Mask has `hidden`, rows * columns of 0 or 1, row by row: 1 where nothing may be seen.
-//   hide_future(T): hidden[i, j] = 1 where j > i, else 0                           (T, T)
-//   fill_hidden(x): y[b, i, j] = fill where hidden[i, j], else x[b, i, j]          (B, rows, columns)
-//   its pullback:  dx[b, i, j] = 0 where hidden[i, j], else dy[b, i, j]            (B, rows, columns)
+// back, not ahead. A Mask has a shape and `values` of 0 or 1, row by row: here 1 where nothing may be seen.
+//   hide_future(T): mask[i, j] = 1 where j > i, else 0                           (T, T)
+//   fill_hidden(x): y[b, i, j] = fill where mask[i, j], else x[b, i, j]          (B, rows, columns)
+//   its pullback:  dx[b, i, j] = 0 where mask[i, j], else dy[b, i, j]            (B, rows, columns)
 // The fill will be -inf: softmax turns it into a weight of exactly 0. The same mask serves all B matrices.
 //
 // Check it: make exercise N=03a
@@ -13,9 +13,9 @@
 using namespace babygpt;
 
 Mask hide_future(int T) {
-    Mask mask{T, T, std::vector<char>(size_t(T) * size_t(T), 0)};
+    Mask mask{{T, T}, std::vector<char>(size_t(T) * size_t(T), 0)};
     for (int i = 0; i < T; ++i)
-        for (int j = i + 1; j < T; ++j) mask.hidden[size_t(i * T + j)] = 1;  // from i + 1: a place sees itself
+        for (int j = i + 1; j < T; ++j) mask.values[size_t(i * T + j)] = 1;  // from i + 1: a place sees itself
     return mask;
 }
 
@@ -23,7 +23,7 @@ Tensor fill_hidden(const Tensor& x, const Mask& mask, real fill) {
     Tensor y(x.shape(), x.values());  // a copy
     // One matrix after another: number n of the tensor is number n % (rows * columns) of its matrix.
     for (size_t n = 0; n < y.count(); ++n)
-        if (mask.hidden[n % mask.hidden.size()]) y.values()[n] = fill;
+        if (mask.values[n % mask.values.size()]) y.values()[n] = fill;
     return y;
 }
 
@@ -31,6 +31,6 @@ Tensor fill_hidden_pullback(const Tensor& dy, const Mask& mask) {
     Tensor dx(dy.shape(), dy.values());  // a copy
     // What was overwritten had no part in y, so it gets no gradient. The rest was copied, and so is its gradient.
     for (size_t n = 0; n < dx.count(); ++n)
-        if (mask.hidden[n % mask.hidden.size()]) dx.values()[n] = 0;
+        if (mask.values[n % mask.values.size()]) dx.values()[n] = 0;
     return dx;
 }

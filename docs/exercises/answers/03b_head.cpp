@@ -11,7 +11,7 @@
 //   result = weights v                               (B, T, H)
 //
 // Check it: make exercise N=03b
-// Hint: common/tensor/ops.h has matmul, transpose, masked_fill, future and softmax. `/` divides a Tensor by a number.
+// Hint: common/tensor/ops.h has matmul, transpose, masked_fill, tril and softmax. `/` divides a Tensor by a number.
 #include <cmath>
 
 #include "common/nn/nn.h"
@@ -32,7 +32,7 @@ struct Head : Module {
         // A sum of H products grows as sqrt(H); the division keeps the scores near 1, where softmax is not yet sharp.
         Tensor scores = matmul(q, transpose(k)) / std::sqrt(k.size(-1));  // (B, T, T)
         // Before softmax, not after: what is hidden must not even stand in the sum that the others are divided by.
-        scores = masked_fill(scores, future(x.size(1)), -INFINITY);
+        scores = masked_fill(scores, !tril(x.size(1)), -INFINITY);
         return matmul(softmax(scores), v);  // (B, T, H)
     }
 };

@@ -1,6 +1,6 @@
 // Bug hunt 03c: a head that knows too much.
 //
-// One head of attention that makes its own mask. hidden[i, j] is 1 where place i must not see place j.
+// One head of attention that makes its own mask. mask[i, j] is 1 where place i must not see place j.
 //
 // The symptom: while training the loss falls to almost 0 within a few hundred steps. What it writes is nonsense, as if
 // it had learnt nothing. When writing there is nothing ahead to see; in training there is.
@@ -22,12 +22,12 @@ struct Head : Module {
     }
 
     static Mask ahead(int T) {
-        Mask mask{T, T, std::vector<char>(size_t(T) * size_t(T), 0)};
+        Mask mask{{T, T}, std::vector<char>(size_t(T) * size_t(T), 0)};
         for (int i = 0; i < T; ++i)
             for (int j = 0; j < T; ++j) {
                 // Everything after i. With `j > i + 1` place i saw the next place, and what stands there is exactly
                 // what it has to guess: it copied the answer, and learnt nothing else.
-                mask.hidden[size_t(i * T + j)] = j > i;
+                mask.values[size_t(i * T + j)] = j > i;
             }
         return mask;
     }

@@ -27,7 +27,7 @@ struct Head : Module {
         Tensor scores = matmul(q, transpose(k)) / std::sqrt(k.size(-1));  // (B, T, T)
         // First hide, then softmax. The other way round softmax shared the whole 1 among all T places, and the mask
         // then threw away what had gone to the future: place 0 kept perhaps 1 / T of it. -inf becomes a weight of 0.
-        scores = masked_fill(scores, future(x.size(1)), -INFINITY);
+        scores = masked_fill(scores, !tril(x.size(1)), -INFINITY);
         Tensor weights = softmax(scores);  // (B, T, T)
         return matmul(weights, v);         // (B, T, H)
     }

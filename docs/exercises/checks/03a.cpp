@@ -1,4 +1,4 @@
-// as shipped: All of hidden is 0
+// as shipped: All of mask is 0
 #include "docs/exercises/check.h"
 #include EXERCISE
 using namespace exercise;
@@ -6,14 +6,14 @@ using namespace exercise;
 namespace {
 
 Numbers table(const Mask& mask) {
-    Numbers result(mask.hidden);
-    result.shape = {mask.rows, mask.columns};
+    Numbers result(mask.values);
+    result.shape = mask.shape;
     return result;
 }
 
 Mask mask_where(int rows, int columns, const std::function<bool(int, int)>& hides) {
-    Mask mask{rows, columns, {}};
-    for (int i = 0; i < rows * columns; ++i) mask.hidden.push_back(hides(i / columns, i % columns));
+    Mask mask{{rows, columns}, {}};
+    for (int i = 0; i < rows * columns; ++i) mask.values.push_back(hides(i / columns, i % columns));
     return mask;
 }
 
@@ -22,7 +22,7 @@ Mask mask_where(int rows, int columns, const std::function<bool(int, int)>& hide
 std::string check() {
     for (int T : {4, 1, 7})
         expect_same(
-            "hidden", table(hide_future(T)), table(future(T)), "hidden[i, j] is 1 where j > i.",
+            "mask", table(hide_future(T)), table(!tril(T)), "mask[i, j] is 1 where j > i.",
             {{"A place must see itself: where i == j nothing is hidden. The first place would see nothing at all.",
               table(mask_where(T, T, [](int i, int j) { return j >= i; }))},
              {"It hides the past and shows the future: the other way round.",
@@ -38,14 +38,14 @@ std::string check() {
         return result;
     };
     std::string hint =
-        "y is fill where hidden[i, j] is 1, and x everywhere else. This mask is not square: 3 rows, 4 columns.";
+        "y is fill where mask[i, j] is 1, and x everywhere else. This mask is not square: 3 rows, 4 columns.";
     for (real fill_with : {real(7), real(-INFINITY)}) {
         Tensor filled = masked_fill(x, mask, fill_with);
         expect_same("y", fill_hidden(x, mask, fill_with), filled, hint,
                     {{"y is still x: nothing is filled in yet.", x},
                      {"Only the first matrix is filled. The mask serves all B of them.", first_only(x, filled)},
                      {"It is filled where nothing is hidden, and the hidden is shown.",
-                      masked_fill(x, mask_where(3, 4, [&](int i, int j) { return !mask.hidden[size_t(i * 4 + j)]; }),
+                      masked_fill(x, mask_where(3, 4, [&](int i, int j) { return !mask.values[size_t(i * 4 + j)]; }),
                                   fill_with)}});
     }
     Tensor dx = core_gradients([&] { return masked_fill(x, mask, 7); }, {x}, dy)[0];

@@ -13,7 +13,7 @@ std::string check() {
         "hidden, and which should be?");
     Tensor x = random_tensor({2, T, C}, 2, 2);
     Tensor q = head.query(x), k = head.key(x), v = head.value(x);
-    expect_same("head(x)", head(x), head_sums(q, k, v, std::sqrt(double(H)), future(T)),
+    expect_same("head(x)", head(x), head_sums(q, k, v, std::sqrt(double(H)), !tril(T)),
                 "Nobody looks ahead any more, but something else has changed. A place sees itself and all before it.");
     return "A place sees itself and what came before, and nothing ahead.";
 }

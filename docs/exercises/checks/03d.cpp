@@ -21,7 +21,7 @@ std::string check() {
     expect_causal([&](const Tensor& other) { return head(other); }, {2, T, C},
                   "The weights sum to 1, but now somebody looks ahead.");
     Tensor q = head.query(x), k = head.key(x), v = head.value(x);
-    expect_same("head(x)", head(x), head_sums(q, k, v, std::sqrt(double(H)), future(T)),
+    expect_same("head(x)", head(x), head_sums(q, k, v, std::sqrt(double(H)), !tril(T)),
                 "The weights sum to 1, and nobody looks ahead. But the scores have changed.");
     return "Every place's weights sum to 1, and all of it goes to places that may be seen.";
 }

@@ -25,7 +25,7 @@ int main() {
     Tensor v({1, 4, 1}, {10, 20, 30, 40});
     Tensor scores = matmul(q, transpose(k)) / std::sqrt(k.size(-1));  // (B, T, T)
     print("scores", scores);
-    scores = masked_fill(scores, future(4), -INFINITY);
+    scores = masked_fill(scores, !tril(4), -INFINITY);
     print("masked", scores);
     Tensor weights = softmax(scores);
     print("weights", weights);
