@@ -214,7 +214,8 @@ TEST_SUITE("kernels") {
                 check_same([&] { return layer_norm(x, gain, bias); }, composed, {x, gain, bias});
             else if (n == 1)
                 CHECK(same_bytes(layer_norm(x, gain, bias).values(), (x * 0.0 + bias).values()));
-            else  // one number above the mean, one as far below it: the gradient all but vanishes, so only values compare
+            else  // one number above the mean, one as far below it: the gradient all but vanishes, so only values
+                  // compare
                 for (size_t r = 0; r < 5; ++r)
                     for (size_t i : {0, 1}) {
                         double half = (double(x.values()[2 * r + i]) - double(x.values()[2 * r + 1 - i])) / 2;
