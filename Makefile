@@ -3,7 +3,8 @@
 .DELETE_ON_ERROR:
 
 BUILD ?= build
-STAGES := $(basename $(notdir $(wildcard stages/*.cpp)))
+STAGES := $(sort $(basename $(notdir $(wildcard stages/*.cpp))))
+TRAINED := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages/*.cpp))))  # those that train a model
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
             libutfcpp-dev libedit-dev doctest-dev clang-format patch python3
@@ -24,7 +25,7 @@ help: ## this list
 	@echo "make TARGET, where TARGET is"
 	@grep -hE '^[a-zA-Z0-9_%-]+:.*## ' Makefile | sed -E 's/^([^:]+):.*## /\1\t/' | awk -F'\t' '{printf "  %-16s %s\n", $$1, $$2}'
 	@echo "  03_head          build one stage into build/; so for every stage: $(STAGES)"
-	@echo "  diff-04          what stage 04 adds to 03; so for every number from 01 on"
+	@echo "  diff-04          what stage 04 adds to the one it grew from; so for every number from 01 on"
 
 # --- set-up -----------------------------------------------------------------------------------------------------------
 SETUP := build/.packages
@@ -33,11 +34,21 @@ $(SETUP): Makefile
 	@mkdir -p build && touch $@
 
 # --- building ---------------------------------------------------------------------------------------------------------
+building = MAKE="$(MAKE)" tests/build
 .PHONY: all $(STAGES)
 all: $(addprefix $(BUILD)/,$(STAGES) corpus report draw) ## build every stage
 $(STAGES): %: $(BUILD)/%
 
-$(BUILD)/obj/%.o: %.cpp | $(SETUP)
+# Other flags or another compiler build all again.
+FLAGS := $(CXX) $(CXXFLAGS)
+ifneq ($(file <$(BUILD)/.flags),$(FLAGS))
+.PHONY: $(BUILD)/.flags
+endif
+$(BUILD)/.flags:
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(FLAGS))' >$@
+
+$(BUILD)/obj/%.o: %.cpp $(BUILD)/.flags | $(SETUP)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 
@@ -56,47 +67,68 @@ $(BUILD)/report $(BUILD)/draw: $(BUILD)/%: $(BUILD)/obj/docs/drawing/%.o $(LIBRA
 $(BUILD)/obj/stages/%.o: CXXFLAGS += -O1 -g0
 
 # --- running ----------------------------------------------------------------------------------------------------------
+# ARGS is part of a command line: the shell reads it, quotes and all, and make does not.
+override export ARGS := $(value ARGS)
+with_args = printf ': %s' "$$ARGS" | sh -n 2>/dev/null || { echo "a quote in ARGS is not closed: $$ARGS" >&2; exit 2; }; eval "set -- $$ARGS"
+
 .PHONY: run
 ifdef STAGE
 run: $(SETUP) ## train every stage on the built-in tales and compare them; run STAGE=03_head ARGS="--steps 500" for one
 	@$(if $(filter $(STAGE),$(STAGES)),,echo "there is no stage $(STAGE); there are: $(STAGES)" >&2; exit 2)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(STAGE)
-	@$(BUILD)/$(STAGE) $(ARGS)
+	@+$(building) $(STAGE)
+	@$(with_args); $(BUILD)/$(STAGE) "$$@"
 else
 run: $(SETUP)
-	@echo "building the stages (a minute the first time) ..."
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@+$(building) all
 	@for stage in $(STAGES); do \
 	    echo; echo "=== $$stage: $$(sed -nE '1s,^// Stage [0-9]+: ([^.]*).*,\1,p' stages/$$stage.cpp)"; echo; \
-	    case $$stage in 00_*|10_*) $(BUILD)/$$stage ;; *) $(BUILD)/$$stage $(if $(QUICK),--steps 20 --eval-batches 4 --tokens 100) ;; esac || exit; \
+	    case " $(TRAINED) " in *" $$stage "*) set -- $(if $(QUICK),--steps 20 --eval-batches 4 --tokens 100) ;; *) set -- ;; esac; \
+	    $(BUILD)/$$stage "$$@" || exit; \
 	done
-	@$(BUILD)/report $(addprefix runs/,$(filter-out 10_%,$(STAGES)))
+	@$(BUILD)/report runs/00_counts $(addprefix runs/,$(TRAINED))
 endif
 
+# A stage says in its first lines since which other it is new; if it does not, that is the one before it.
+NUMBERS := $(foreach s,$(STAGES),$(firstword $(subst _, ,$s)))
+DIFFS := $(addprefix diff-,$(filter-out 00,$(NUMBERS)))
+.PHONY: $(DIFFS)
+$(DIFFS): diff-%:
+	@old=$$(head -n 3 stages/$*_*.cpp | tr -d '/\n' | sed -nE 's/.*New since ([0-9]{2}).*/\1/p'); \
+	    diff -u --color=auto stages/$${old:-$$(printf %02d $$((1$* - 101)))}_*.cpp stages/$*_*.cpp || true
 diff-%:
-	@ls stages/$*_*.cpp >/dev/null 2>&1 && [ $* != 00 ] || { echo "make diff-NN shows what stage NN adds to the one before it; NN is 01 to $(lastword $(sort $(foreach s,$(STAGES),$(firstword $(subst _, ,$s)))))" >&2; exit 2; }
-	@old=$$(printf 'stages/%02d_*.cpp' $$((1$* - 101))); diff -u --color=auto $$old stages/$*_*.cpp || true
+	@echo "make diff-NN shows what stage NN adds to the one it grew from; NN is 01 to $(lastword $(NUMBERS))" >&2; exit 2
 
 # --- testing ----------------------------------------------------------------------------------------------------------
+# Beside the threaded one it changes nothing; a test shows what the programs do with it.
+TEST_PACKAGES := libopenblas0-serial
 TESTS := $(wildcard tests/*.cpp)
 $(BUILD)/tests: $(call objects,$(TESTS)) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
-$(BUILD)/obj/tests/%.o: CXXFLAGS += -O1 -g1
+$(BUILD)/obj/tests/%.o: CXXFLAGS += -O1 -g1 -I$(BUILD)
+
+# The models of all stages that train, for the tests: each stage's source in a namespace of its own, and a map of them.
+$(call objects,$(TESTS) tests/parity/dump.cpp): | $(BUILD)/stages.inc
+$(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
+	@mkdir -p $(@D)
+	@{ printf 'namespace stage_%s {\n#include "stages/%s.cpp"\n}\n' $(foreach s,$(TRAINED),$s $s); \
+	   echo 'const std::map<std::string, babygpt::MakeModel> stages = {'; \
+	   printf '    {"%s", make<stage_%s::Model>},\n' $(foreach s,$(TRAINED),$s $s); echo '};'; } >$@
 
 # The tests run twice: in float, as the programs compute, and in double, where gradients are compared with finite differences.
 DOUBLE = BUILD=build/double EXTRA=-DBABYGPT_DOUBLE
 
 .PHONY: test
 test: $(SETUP) ## build and run all tests
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all build/tests
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(DOUBLE) build/double/tests
+	@tests/install $(TEST_PACKAGES)
+	@+$(building) all build/tests
+	@+$(building) $(DOUBLE) build/double/tests
 	@tests/run build/double/tests build/tests "$(LESSONS) check"
 
 .PHONY: sanitize
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g1 -DBABYGPT_DOUBLE
 sanitize: $(SETUP) ## the tests under the address, undefined-behaviour and thread sanitizers
-	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/asan EXTRA="$(SANITIZE)" build/asan/tests
-	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/tsan EXTRA="-fsanitize=thread -O1 -g1" \
+	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" build/asan/tests
+	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -O1 -g1" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
 	@ASAN_OPTIONS=detect_leaks=1 tests/run build/asan/tests
 	@TSAN_OPTIONS=halt_on_error=1 tests/run "build/tsan/tests --test-suite=threads"
@@ -104,19 +136,20 @@ sanitize: $(SETUP) ## the tests under the address, undefined-behaviour and threa
 .PHONY: parity
 parity: $(SETUP) ## every stage against PyTorch: logits, loss, gradients, 300 steps of training, checkpoints
 	@tests/install python3-torch
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all build/parity_dump
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(DOUBLE) build/double/parity_dump
+	@+$(building) all build/parity_dump
+	@+$(building) $(DOUBLE) build/double/parity_dump
 	@tests/parity/parity.py
 $(BUILD)/parity_dump: $(BUILD)/obj/tests/parity/dump.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
 .PHONY: fuzz
 FUZZ_SECONDS ?= 60
-fuzz: all ## a minute of damaged checkpoints (libFuzzer)
+fuzz: $(SETUP) ## a minute of damaged checkpoints (libFuzzer)
 	@tests/install clang && tests/install libclang-rt-$$(clang -dumpversion | cut -d. -f1)-dev
-	@$(MAKE) --no-print-directory -s -j$$(nproc) BUILD=build/fuzz CXX=clang++ EXTRA="$(FUZZ)" build/fuzz/checkpoint
+	@+$(building) all
+	@+$(building) BUILD=build/fuzz CXX=clang++ EXTRA="$(FUZZ)" build/fuzz/checkpoint
 	@mkdir -p build/fuzz/corpus
-	@build/09_gpt --steps 0 --eval-batches 1 --batch-size 1 --block-size 4 --n-embd 4 --n-head 1 --n-layer 1 --tokens 0 \
+	@build/10_gpt --steps 0 --eval-batches 1 --batch-size 1 --block-size 4 --n-embd 4 --n-head 1 --n-layer 1 --tokens 0 \
 	    --out build/fuzz/run >/dev/null && cp build/fuzz/run/model.safetensors build/fuzz/corpus/sound
 	@build/fuzz/checkpoint -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=2048 -print_final_stats=1 build/fuzz/corpus
 FUZZ = -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wno-unknown-warning-option -Wno-error
@@ -126,7 +159,7 @@ $(BUILD)/checkpoint: $(BUILD)/obj/tests/fuzz/checkpoint_fuzz.o $(LIBRARY)
 .PHONY: bench
 bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QUICK=1 takes two minutes
 	@tests/install python3-torch
-	@$(MAKE) --no-print-directory -s -j$$(nproc) build/bench build/09_gpt
+	@+$(building) build/bench build/10_gpt
 	@tests/bench/bench.py $(if $(QUICK),--quick)
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
@@ -143,28 +176,30 @@ $(BUILD)/experiments/%: $(BUILD)/obj/experiments/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 $(BUILD)/obj/experiments/%.o: CXXFLAGS += -O1 -g0
-$(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp
+$(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 # The first line of an experiment's diff names the stage it changes.
 .PRECIOUS: $(BUILD)/experiments/%.cpp
 $(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) | $(SETUP)
 	@mkdir -p $(@D)
-	@patch --quiet --fuzz=0 -o $@ "$$(sed -n '1s/^--- //p' $<)" $<
+	@patch --quiet --fuzz=0 --output=$@ "$$(sed -n '1s/^--- //p' $<)" $<
 
 .PHONY: experiment lessons lesson-programs lessons-record lessons-repeat
 experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: experiment NAME=no_mask ARGS="--steps 500"
 	@$(if $(filter $(BUILD)/experiments/$(NAME),$(EXPERIMENTS)),,echo "make experiment NAME=..., one of: $(notdir $(EXPERIMENTS))" >&2; exit 2)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(BUILD)/experiments/$(NAME)
-	@$(BUILD)/experiments/$(NAME) $$(echo $$(head -n 1 docs/lessons/experiments/$(NAME).diff) '$(ARGS)' | \
-	    grep -qE 'sample|10_kvcache' || echo --out runs/$(NAME)) $(ARGS)
+	@+$(building) $(BUILD)/experiments/$(NAME)
+	@$(with_args); \
+	    if [ "$$1" = train ]; then shift; fi; \
+	    if [ "$$1" != sample ] && ! grep -q run_writers $(BUILD)/experiments/$(NAME).cpp; then set -- --out runs/$(NAME) "$$@"; fi; \
+	    $(BUILD)/experiments/$(NAME) "$$@"
 lesson-programs: $(SETUP) ## the small programs of the lessons, into build/lessons/
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(LESSON_PROGRAMS)
+	@+$(building) all $(LESSON_PROGRAMS)
 lessons: $(SETUP) ## fill the lessons' quotes, numbers and pictures anew from code and recorded runs
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@+$(building) all
 	@$(LESSONS) update && $(LESSONS) check
 lessons-record lessons-repeat: $(SETUP)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(LESSON_PROGRAMS) $(EXPERIMENTS)
+	@+$(building) all $(LESSON_PROGRAMS) $(EXPERIMENTS)
 	@$(LESSONS) $(@:lessons-%=%) $(RUNS)
 lessons-repeat: ## do every run of the lessons again and compare with what is recorded: about twenty minutes
 
@@ -176,21 +211,21 @@ EXERCISE_CXX := $(CXX) -std=c++20 -O1 -D_GLIBCXX_ASSERTIONS -Wall -Wextra -Wshad
 EXERCISE_LIBS := $(BUILD)/obj/docs/exercises/check.o $(LIBRARY)
 EXERCISE_RUN = BUILD="$(BUILD)" EXERCISE_CXX="$(EXERCISE_CXX) -include $(EXERCISE_HEADER)" \
                EXERCISE_LIBS="$(EXERCISE_LIBS) $(LDLIBS)" docs/exercises/run
-$(EXERCISE_HEADER).gch: docs/exercises/check.h | $(SETUP)
+$(EXERCISE_HEADER).gch: docs/exercises/check.h $(BUILD)/.flags | $(SETUP)
 	@mkdir -p $(@D)
 	@echo '#include "$<"' >$(EXERCISE_HEADER)
 	$(EXERCISE_CXX) -MMD -MP -MF $@.d -MT $@ -x c++-header $(EXERCISE_HEADER) -o $@
 
 .PHONY: exercise exercises exercises-proof
-exercise: ## check what you wrote in docs/exercises: make exercise N=03a
+exercise: $(SETUP) ## check what you wrote in docs/exercises: make exercise N=03a
 	@docs/exercises/run known "$(N)"
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
+	@+$(building) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
 	@$(EXERCISE_RUN) one "$(N)"
-exercises: ## the exercises, and which of them are right
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
+exercises: $(SETUP) ## the exercises, and which of them are right
+	@+$(building) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
 	@$(EXERCISE_RUN) all
-exercises-proof: ## every exercise fails as shipped, for its reason, and every answer is right
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
+exercises-proof: $(SETUP) ## every exercise fails as shipped, for its reason, and every answer is right
+	@+$(building) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
 	@$(EXERCISE_RUN) proof
 
 # --- keeping tidy -----------------------------------------------------------------------------------------------------

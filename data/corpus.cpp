@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "common/base/files.h"
 #include "common/train/trainer.h"
 #include "data/grammar.h"
 

@@ -154,9 +154,8 @@ Generated Grammar::write(uint64_t seed, size_t bytes) const {
     return std::move(writer.out);
 }
 
-// Means over all tales. Entropies of independent choices add up, so a tale's entropy is the sum over the choices of
-// their entropy times the chance to be there. The same walk adds up the lengths, all but those of returning values:
-// these are known at its end.
+// Means over all tales. Entropies of independent choices add up: each counts as often as the choice comes up.
+// Lengths add up on the same walk; a value that returns counts at the end, when its mean length is known.
 struct Grammar::Mean {
     struct Memory {
         double kept = 0, characters = 0, returns = 0;  // chance to be kept, times its length; number of returns

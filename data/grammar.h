@@ -5,8 +5,7 @@
 //     greeting = 3 Hello, <friend!>! Hello, <friend?>! | Good <time>.
 //     friend = Ada | Alan
 //     time = day | night
-// `|` separates alternatives, a leading number is a weight (1 if absent), `/` is a line break. The first rule is the
-// tale.
+// The first rule is the tale. `|` separates alternatives, a leading number is a weight, `/` is a line break.
 //     <rule>       one of the rule's alternatives
 //     <rule!>      the same, and it is remembered
 //     <rule!text>  the text is remembered as the rule's value, nothing is written

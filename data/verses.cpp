@@ -4,8 +4,7 @@ namespace babygpt {
 
 namespace {
 
-// Verses of four lines of five or seven characters. The flower decides the season of line two; flower and place return
-// in the last line.
+// Four lines of five or seven characters. The flower decides the season; it and the place return in the last line.
 const char* const rules = R"(
 verse = <flower!><blooms>/<place!><season?><mild>/<someone><does>/<place?><loves><flower?>
     | <place!><when><flower!><opens!>/<season?>风吹<over><yonder>/<someone><often><does>/<again><place?><flower?><opens?>

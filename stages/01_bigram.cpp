@@ -27,7 +27,7 @@ void train(const Options& o) {
     check_fit(o, corpus);
     Rng initialisation(o.seed, "initialisation"), batches(o.seed, "batches");
     Model model(o, corpus.vocabulary.size(), initialisation);
-    AdamW optimiser(model.parameters, o.weight_decay);
+    AdamW optimiser(model.parameters, o.weight_decay, o.beta1, o.beta2);
     Run run(o, corpus, model.parameter_count());
 
     for (int step = run.resume(model, optimiser, batches);; ++step) {
@@ -40,8 +40,8 @@ void train(const Options& o) {
         optimiser.step(o.learning_rate);  // a step downhill
         run.trained(step, loss.item());
     }
-    std::printf("\ncounted %.4f (stage 00), learnt %.4f: %+.4f nats\n", run.ruler.bigram, run.best.val,
-                run.best.val - run.ruler.bigram);
+    std::printf("\ncounted %.4f (stage 00), learnt %.4f: %+.4f nats\n", run.baselines.bigram, run.best.val,
+                run.best.val - run.baselines.bigram);
     run.finish(model);
 }
 //< train

@@ -1,5 +1,4 @@
-// Stage 08: keep the numbers in range. New since 07: LayerNorm before attention, before the feed-forward, and at the
-// end.
+// Stage 08: keep the numbers in range. New since 07: LayerNorm before attention and feed-forward, and at the end.
 #include <cmath>
 
 #include "common/babygpt.h"

@@ -1,10 +1,10 @@
-// Stage 10: writing with kept keys and values gives what writing without gives.
+// Stage 11: writing with kept keys and values gives what writing without gives.
 #include "common/babygpt.h"
 #include "tests/check.h"
 
 #define main stage_main
-namespace stage10 {
-#include "stages/10_kvcache.cpp"
+namespace stage11 {
+#include "stages/11_kvcache.cpp"
 }
 #undef main
 
@@ -12,15 +12,19 @@ using namespace babygpt;
 
 namespace {
 
-const Options sizes{.stage = "10_kvcache", .block_size = 12, .n_embd = 24, .n_head = 3, .n_layer = 2};
+const Options sizes{.stage = "11_kvcache", .block_size = 12, .n_embd = 24, .n_head = 3, .n_layer = 2};
 
 struct Fixture {
     Rng rng{7};
-    stage10::Model model{sizes, 11, rng};
+    stage11::Model model{sizes, 11, rng};
     std::vector<int> text(int n) {
         std::vector<int> tokens;
         for (int i = 0; i < n; ++i) tokens.push_back(int(rng.below(11)));
         return tokens;
+    }
+    std::vector<NextLogits> writers() {  // with the cache that the stage writes out, and with the fast one
+        return {cached_writer<stage11::Cache>(model, sizes.block_size),
+                cached_writer<KeyValueCache>(model, sizes.block_size)};
     }
 };
 
@@ -28,79 +32,71 @@ struct Fixture {
 
 TEST_CASE_FIXTURE(
     Fixture, "cache: character by character below, at and beyond the block, the scores are those without a cache") {
-    NextLogits plain = next_logits(model, sizes.block_size), cached = stage10::CachedWriter(model, sizes);
+    NextLogits plain = next_logits(model, sizes.block_size);
     std::vector<int> tokens = text(30);
-    for (size_t n = 1; n <= tokens.size(); ++n) {
-        CAPTURE(n);
-        auto context = std::span(tokens).first(n);
-        CHECK(difference(plain(context), cached(context)) < rounding);
-    }
+    for (NextLogits& cached : writers())
+        for (size_t n = 1; n <= tokens.size(); ++n) {
+            CAPTURE(n);
+            auto context = std::span(tokens).first(n);
+            CHECK(difference(plain(context), cached(context)) < rounding);
+        }
 }
 
 TEST_CASE_FIXTURE(Fixture, "cache: a prompt of any length first, then character by character") {
     NextLogits plain = next_logits(model, sizes.block_size);
     std::vector<int> tokens = text(20);
-    for (size_t prompt = 1; prompt <= tokens.size(); ++prompt) {
-        NextLogits cached = stage10::CachedWriter(model, sizes);
-        for (size_t n = prompt; n <= tokens.size(); ++n) {
-            CAPTURE(prompt);
-            CAPTURE(n);
-            auto context = std::span(tokens).first(n);
-            CHECK(difference(plain(context), cached(context)) < rounding);
-        }
-    }
+    for (size_t prompt = 1; prompt <= tokens.size(); ++prompt)
+        for (NextLogits& cached : writers())
+            for (size_t n = prompt; n <= tokens.size(); ++n) {
+                CAPTURE(prompt);
+                CAPTURE(n);
+                auto context = std::span(tokens).first(n);
+                CHECK(difference(plain(context), cached(context)) < rounding);
+            }
 }
 
 TEST_CASE_FIXTURE(Fixture, "cache: another text in the same writer starts anew") {
-    NextLogits plain = next_logits(model, sizes.block_size), cached = stage10::CachedWriter(model, sizes);
-    for (int length :
-         {3, 5, 6, 9, 20}) {  // shorter than what was read, as long, one longer, longer, longer than the block
-        CAPTURE(length);
-        std::vector<int> first = text(5), second = text(length);
-        cached(first);
-        CHECK(difference(plain(second), cached(second)) < rounding);
-    }
-}
-
-TEST_CASE_FIXTURE(Fixture, "cache: four sequences of different lengths advance together as each does alone") {
-    NoGrad writing;
-    std::vector<KeyValueCache> caches(model.blocks.size(), KeyValueCache(4, sizes.block_size, sizes.n_embd));
-    std::vector<std::vector<int>> texts;
-    for (int length : {1, 3, 6, 8}) {
-        texts.push_back(text(length));
-        model(Tokens(1, length, texts.back()), caches, int(texts.size()) - 1);
-    }
-    for (int step = 0; step < 4; ++step) {
-        std::vector<int> next = text(4);
-        Tensor logits = model(Tokens(4, 1, next), caches, 0);  // (4, 1, V)
-        for (size_t s = 0; s < 4; ++s) {
-            CAPTURE(step);
-            CAPTURE(s);
-            texts[s].push_back(next[s]);
-            Tensor alone = model(Tokens(1, int(texts[s].size()), texts[s]));
-            CHECK(difference(alone.values().last(11), logits.values().subspan(s * 11, 11)) < rounding);
+    NextLogits plain = next_logits(model, sizes.block_size);
+    for (NextLogits& cached : writers())
+        for (int length : {3, 5, 6, 9, 20}) {  // shorter than what was read, as long, longer, longer than the block
+            CAPTURE(length);
+            std::vector<int> first = text(5), second = text(length);
+            cached(first);
+            CHECK(difference(plain(second), cached(second)) < rounding);
         }
-    }
 }
 
-TEST_CASE_FIXTURE(Fixture, "cache: more places than the block holds are refused") {
+TEST_CASE_FIXTURE(Fixture, "cache: sequences advance together as each does alone, any number of characters at a time") {
     NoGrad writing;
-    std::vector<KeyValueCache> caches(model.blocks.size(), KeyValueCache(1, sizes.block_size, sizes.n_embd));
-    model(Tokens(1, 12, text(12)), caches, 0);
-    CHECK_THROWS_AS(model(Tokens(1, 1, text(1)), caches, 0), Error);
-    CHECK_THROWS_AS(KeyValueCache(1, 12, 24).attend(Tensor::zeros({2, 1, 72}), 3, 0), Error);
+    auto check = [&](auto cache) {
+        std::vector<decltype(cache)> caches(model.blocks.size());
+        std::vector<int> tokens = text(2 * 12);
+        for (auto [first, count] : {std::pair{0, 3}, {3, 1}, {4, 5}, {9, 2}, {11, 1}}) {
+            CAPTURE(first);
+            Tokens fresh(2, count), whole(2, first + count);
+            for (int b : {0, 1}) {
+                auto row = tokens.begin() + b * 12;
+                std::copy_n(row + first, count, fresh.ids.begin() + b * count);
+                std::copy_n(row, first + count, whole.ids.begin() + b * (first + count));
+            }
+            Tensor expected = slice(model(whole), 1, first, first + count);
+            CHECK(difference(model(fresh, caches).values(), expected.values()) < rounding);
+        }
+        CHECK_THROWS_AS(model(Tokens(2, 1), caches), Error);  // more than the block holds
+    };
+    check(stage11::Cache());
+    check(KeyValueCache());
 }
 
-TEST_CASE("writing: the longest run shared with the training text") {
-    auto tokens = [](std::string_view text) { return std::vector<int>(text.begin(), text.end()); };
-    auto shared = [&](std::string_view sample, std::string_view text) {
-        std::vector<int> a = tokens(sample), b = tokens(text), run = longest_shared_run(a, b);
-        return std::string(run.begin(), run.end());
-    };
-    CHECK(shared("the red kite", "a red kitten") == " red kit");
-    CHECK(shared("abc", "xyz") == "");
-    CHECK(shared("aaaa", "aabaaab") == "aaa");
-    CHECK(shared("abcabd", "zzabdabcabx") == "abcab");
-    CHECK(shared("", "abc") == "");
-    CHECK(shared("same", "same") == "same");
+TEST_CASE("KeyValueCache: what does not fit is refused, and what was kept stays as it was") {
+    KeyValueCache cache;
+    Tensor three = random_constant({2, 3, 4}), one = random_constant({2, 1, 4}, 2);
+    cache.append(three, three);
+    check_error([&] { cache.append(one, three); }, {"append", "(2,1,4)", "(2,3,4)"});
+    check_error([&] { cache.append(random_constant({1, 1, 4}), random_constant({1, 1, 4})); }, {"append", "(1,1,4)"});
+    check_error([&] { cache.attend(random_constant({2, 4, 4}), 2); }, {"attend", "(2,4,4)", "3 places"});
+    check_error([&] { cache.attend(one, 3); }, {"attend", "3 heads"});
+    CHECK(cache.length() == 3);
+    cache.append(one, one);
+    CHECK(cache.length() == 4);
 }

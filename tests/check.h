@@ -24,6 +24,13 @@ inline Tensor random_constant(const Shape& shape, uint64_t seed = 1) {
     return {shape, tensor.values()};
 }
 
+// causal_attention of queries, keys and values that lie side by side in one tensor (B, T, 3C).
+inline Tensor fused_attention(const Tensor& qkv, int n_head, const auto&... dropout) {
+    int C = qkv.size(-1) / 3;
+    return causal_attention(slice(qkv, -1, 0, C), slice(qkv, -1, C, 2 * C), slice(qkv, -1, 2 * C, 3 * C), n_head,
+                            dropout...);
+}
+
 inline std::vector<real> copy(std::span<const real> numbers) { return {numbers.begin(), numbers.end()}; }
 inline bool same_bytes(std::span<const real> a, std::span<const real> b) { return std::ranges::equal(a, b); }
 

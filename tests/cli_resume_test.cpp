@@ -25,7 +25,7 @@ TEST_SUITE("command line") {
     TEST_CASE("Ctrl-C ends a run at the next step: evaluated, sampled, files written" * with_programs()) {
         Shell shell;
         write_small_text(shell);
-        for (const std::string stage : {"01_bigram", "03_head", "09_gpt"}) {
+        for (const std::string stage : {"01_bigram", "03_head", "10_gpt"}) {
             CAPTURE(stage);
             Result result = signalled(shell, quick(stage, 10'000'000) + " --eval-interval 1000000", "run", "INT", 200);
             CHECK_MESSAGE(result.code == 0, result.err);
@@ -58,7 +58,7 @@ TEST_SUITE("command line") {
 
     TEST_CASE("a terminal gets a live line, which is wiped in the end" * with_programs()) {
         Shell shell;
-        if (shell("command -v script").code != 0) return;
+        REQUIRE_MESSAGE(shell("command -v script").code == 0, "script is missing; it is in Debian's bsdutils");
         write_small_text(shell);
         std::string line = quick("03_head", 6000) + " --eval-interval 6000";
         std::string said = works(shell, "script -qec '" + line + "' /dev/null");
@@ -81,7 +81,7 @@ TEST_SUITE("command line") {
             }
         };
         for (const std::string& stage : trained_stages) {
-            if (stage == "09_gpt") continue;
+            if (stage == "10_gpt") continue;
             CAPTURE(stage);
             works(shell, quick(stage, 12) + " --out whole; " + quick(stage, 6) + " --out parts");
             CHECK(says(works(shell, stage + " --resume --out parts --steps 12"), "resumed at step 6\n"));
@@ -89,12 +89,12 @@ TEST_SUITE("command line") {
             CHECK(tensors(shell, "whole/model.safetensors") == tensors(shell, "parts/model.safetensors"));
             works(shell, "rm -r whole parts");
         }
-        // The learning rate of 09 depends on how many steps are planned, so it is stopped on its way.
-        std::string line = quick("09_gpt", 800) + " --eval-interval 300 --save-interval 50";
+        // The learning rate of 10 depends on how many steps are planned, so it is stopped on its way.
+        std::string line = quick("10_gpt", 800) + " --eval-interval 300 --save-interval 50";
         works(shell, line + " --out whole");
         for (int i = 0; i < 2; ++i) {
             signalled(shell, line, "parts", i ? "INT" : "KILL", 100 + std::rand() % 300);
-            std::string said = works(shell, "09_gpt --resume --out parts");
+            std::string said = works(shell, "10_gpt --resume --out parts");
             INFO(said);
             same();
             works(shell, "rm -r parts");
@@ -104,9 +104,9 @@ TEST_SUITE("command line") {
     TEST_CASE("a run that cannot go on exactly is not resumed, and the difference is named" * with_programs()) {
         Shell shell;
         write_small_text(shell);
-        works(shell, quick("09_gpt", 6) + " --dropout 0 --warmup 0 --learning-rate 0.003 --threads 2 --out run");
+        works(shell, quick("10_gpt", 6) + " --dropout 0 --warmup 0 --learning-rate 0.003 --threads 2 --out run");
         shell.write("other", shell.read("text").substr(1));
-        std::string line = "09_gpt --resume --out run";
+        std::string line = "10_gpt --resume --out run";
         refuses(shell, line + " --batch-size 16", "cannot resume run: --batch-size is 16, it was 4");
         refuses(shell, line + " --seed 12345", "--seed is 12345, it was 1");
         refuses(shell, line + " --threads 1", "--threads is 1, it was 2");

@@ -39,11 +39,11 @@ TEST_SUITE("command line") {
             named(everywhere, true);
             named(learning, stage != "00_counts");
             if (stage == "00_counts" || stage == "01_bigram") named(gpt, false);
-            if (stage == "09_gpt") named(gpt, true);
+            if (stage == "10_gpt") named(gpt, true);
             CHECK(says(help, "Usage: " + stage + " [train] [OPTIONS]"));
             CHECK(says(parts, "Usage: " + stage + " sample [OPTIONS]"));
         }
-        CHECK(says(works(shell, "10_kvcache --help"), "--model"));
+        CHECK(says(works(shell, "11_kvcache --help"), "--model"));
     }
 
     TEST_CASE("every stage writes its files whole, with all that was promised in them" * with_programs()) {
@@ -110,7 +110,7 @@ TEST_SUITE("command line") {
     TEST_CASE("the same seed gives the same bytes, another seed others, at any number of threads" * with_programs()) {
         Shell shell;
         write_small_text(shell);
-        for (const std::string stage : {"01_bigram", "04_multihead", "06_block", "09_gpt"}) {
+        for (const std::string stage : {"01_bigram", "04_multihead", "06_block", "10_gpt"}) {
             CAPTURE(stage);
             std::string line = quick(stage, 4) + " --eval-interval 4";
             works(shell, line + " --threads 2 --out a");
@@ -136,7 +136,7 @@ TEST_SUITE("command line") {
     TEST_CASE("how often it is evaluated or saved does not change what is learned" * with_programs()) {
         Shell shell;
         write_small_text(shell);
-        for (const std::string stage : {"01_bigram", "05_feedforward", "09_gpt"}) {
+        for (const std::string stage : {"01_bigram", "05_feedforward", "10_gpt"}) {
             works(shell, quick(stage, 6) + " --eval-interval 1 --save-interval 1 --out often");
             works(shell, quick(stage, 6) + " --eval-interval 100 --eval-batches 5 --tokens 3 --out seldom");
             CHECK(tensors(shell, "often/resume.safetensors") == tensors(shell, "seldom/resume.safetensors"));
@@ -234,7 +234,7 @@ TEST_SUITE("command line") {
     TEST_CASE("sample: several texts, a stop, what the model thought, and a conversation" * with_programs()) {
         Shell shell;
         write_small_text(shell);
-        works(shell, quick("03_head", 200) + "; " + quick("09_gpt", 20));
+        works(shell, quick("03_head", 200) + "; " + quick("10_gpt", 20));
         std::string line = sample_of("03_head");
         std::string twice = works(shell, line + " --count 2"), once = works(shell, line);
         CHECK(twice.starts_with(once + "\n---\n"));
@@ -252,7 +252,7 @@ TEST_SUITE("command line") {
         CHECK(says(talk.err, "(U+00EB) at position 1"));
         CHECK(says(works(shell, line + " 2>&1"), "longest run also in the training text: "));
         CHECK(!says(works(shell, "mv text gone; " + line + " 2>&1; mv gone text"), "longest run"));
-        CHECK(works(shell, "10_kvcache sample --tokens 50") == works(shell, sample_of("09_gpt") + " --tokens 50"));
+        CHECK(works(shell, "11_kvcache sample --tokens 50") == works(shell, sample_of("10_gpt") + " --tokens 50"));
     }
 
     TEST_CASE("report: the picture labels each run by its directory, over the ruler" * with_programs()) {

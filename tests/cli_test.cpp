@@ -60,9 +60,9 @@ TEST_SUITE("command line") {
             attempts.push_back({stage + " sample --tokens", "--tokens needs a value"});
             attempts.push_back({stage + " --out --seed 3", "--out: '--seed' is not the name of a file or directory"});
             attempts.push_back({stage + " --data ''", "--data: '' is not the name"});
-            attempts.push_back({stage + " --out=''", "--out needs a value"});
+            attempts.push_back({stage + " --out=''", "--out: '' is not the name"});
         }
-        attempts.push_back({"10_kvcache train", "unknown command 'train'; there is compare"});
+        attempts.push_back({"11_kvcache train", "unknown command 'train'; there is compare"});
         refuses_all(shell, attempts);
     }
 
@@ -75,10 +75,10 @@ TEST_SUITE("command line") {
                                {"03_head --n-head 2", "has no --n-head"},
                                {"05_feedforward --n_layer 2", "has no --n-layer"},
                                {"08_layernorm --dropout 0.1", "has no --dropout"},
-                               {"09_gpt train --model x", "this stage's train has no --model"},
-                               {"09_gpt sample --steps 3", "this stage's sample has no --steps"},
-                               {"09_gpt --show choices", "this stage's train has no --show"},
-                               {"10_kvcache --steps 3", "this stage's compare has no --steps"},
+                               {"10_gpt train --model x", "this stage's train has no --model"},
+                               {"10_gpt sample --steps 3", "this stage's sample has no --steps"},
+                               {"10_gpt --show choices", "this stage's train has no --show"},
+                               {"11_kvcache --steps 3", "this stage's compare has no --steps"},
                            });
     }
 
@@ -93,24 +93,24 @@ TEST_SUITE("command line") {
                 attempt(stage, option, "-1");
                 attempt(stage, option, "many");
             }
-        for (const std::string command : {"09_gpt train", "09_gpt sample"})
+        for (const std::string command : {"10_gpt train", "10_gpt sample"})
             for (const std::string& option : numeric_options(shell, command))
                 for (const char* value : {"", " ", "nan", "inf", "-inf", "0x10", "5 ", "5x", "1,5", "1e99", "--seed",
                                           "123456789012345678901234567890", "é"})
                     attempt(command, option, value);
         for (const char* option : {"--batch-size", "--block-size", "--n-embd", "--n-head", "--n-layer", "--top-p",
                                    "--learning-rate", "--eval-interval", "--eval-batches", "--save-interval"})
-            attempt("09_gpt", option, "0");
-        attempt("09_gpt sample", "--count", "0");
-        attempt("09_gpt sample", "--top-p", "1.01");
-        attempt("09_gpt", "--dropout", "1");
-        attempt("09_gpt", "--steps", "2.5");
+            attempt("10_gpt", option, "0");
+        attempt("10_gpt sample", "--count", "0");
+        attempt("10_gpt sample", "--top-p", "1.01");
+        attempt("10_gpt", "--dropout", "1");
+        attempt("10_gpt", "--steps", "2.5");
         refuses_all(shell, attempts);
     }
 
     TEST_CASE("heads that cannot share n_embd equally are refused with a size that works" * with_programs()) {
         Shell shell;
-        for (const char* stage : {"04_multihead", "07_residual", "09_gpt"})
+        for (const char* stage : {"04_multihead", "07_residual", "10_gpt"})
             refuses(shell, std::string(stage) + " --n-embd 30 --n-head 4",
                     "--n-embd 30 is not a multiple of --n-head 4; each head takes an equal share, so try --n-embd 32");
     }
@@ -164,7 +164,7 @@ TEST_SUITE("command line") {
             }
         }
         attempts.push_back({"echo ë | 03_head sample --prompt -", "'ë' (U+00EB) at position 1"});
-        attempts.push_back({"10_kvcache sample --prompt ë", "'ë' (U+00EB) at position 1"});
+        attempts.push_back({"11_kvcache sample --prompt ë", "'ë' (U+00EB) at position 1"});
         refuses_all(shell, attempts);
     }
 
@@ -173,7 +173,7 @@ TEST_SUITE("command line") {
         write_small_text(shell);
         works(shell, "mkdir notes full; echo hello > notes/diary.txt; echo 1 > full/model.safetensors; echo > full/x");
         std::vector<Attempt> attempts;
-        for (const char* stage : {"00_counts", "01_bigram", "02_position", "09_gpt"}) {
+        for (const char* stage : {"00_counts", "01_bigram", "02_position", "10_gpt"}) {
             attempts.push_back({quick(stage) + " --out text", "text is a file; name a directory"});
             attempts.push_back({quick(stage) + " --out text/run", "text is a file; name a directory"});
             attempts.push_back({quick(stage) + " --out notes", "--out notes holds other files (diary.txt)"});
@@ -193,8 +193,8 @@ TEST_SUITE("command line") {
         refuses(shell, "03_head sample", "there is no model in runs/03_head");
         refuses(shell, "02_position sample --model text", "there is no model in text");
         refuses(shell, "03_head sample --model runs/02_position", "was saved by 02_position; use that program");
-        refuses(shell, "10_kvcache --model runs/02_position", "was saved by 02_position");
-        refuses(shell, "10_kvcache", "runs/09_gpt");
+        refuses(shell, "11_kvcache --model runs/02_position", "was saved by 02_position");
+        refuses(shell, "11_kvcache", "runs/10_gpt");
         refuses(shell, "03_head --resume", "runs/03_head/resume.safetensors");
         refuses(shell, "03_head --resume --out runs/02_position", "was saved by 02_position");
     }
@@ -234,7 +234,7 @@ TEST_SUITE("command line") {
         works(shell, "yes abc | head -c 2000000 > long");
         works(shell, quick("03_head", 1));
         refuses(shell, "03_head --data long --block-size 1 --n-embd 1000000", " wants 4000.");
-        refuses(shell, "09_gpt --data long --block-size 1 --n-embd 1000000 --n-head 1", " wants 12000.");
+        refuses(shell, "10_gpt --data long --block-size 1 --n-embd 1000000 --n-head 1", " wants 12000.");
         // Too much for a step, not for the model: it is found out before the earlier run is moved out of the way.
         refuses(shell, "03_head --data long --batch-size 1 --n-embd 1 --block-size 190000 --eval-batches 1",
                 " wants 144.");
@@ -245,7 +245,7 @@ TEST_SUITE("command line") {
     TEST_CASE("a full disk ends a run with the reason, and the earlier run is still there" * with_programs()) {
         Shell shell;
         write_small_text(shell);
-        for (const std::string stage : {"01_bigram", "05_feedforward", "09_gpt"}) {
+        for (const std::string stage : {"01_bigram", "05_feedforward", "10_gpt"}) {
             works(shell, quick(stage) + " --out run");
             auto before = shell.files("run");
             for (const char* limit : {"ulimit -f 4; ", "trap '' XFSZ; ulimit -f 4; "}) {
@@ -317,6 +317,9 @@ TEST_SUITE("command line") {
         CHECK(says(works(shell, "report runs/00_counts runs/02_position"), "02_position"));
         CHECK(says(shell.read("runs/losses.svg"), "</svg>"));
         works(shell, "mv runs elsewhere");
-        refuses(shell, "report elsewhere/00_counts", "cannot write runs/losses.svg");
+        CHECK(works(shell, "report elsewhere/00_counts/").ends_with("loss curves: elsewhere/losses.svg\n"));
+        CHECK(works(shell, "cd elsewhere; report 00_counts").ends_with("loss curves: losses.svg\n"));
+        works(shell, "rm elsewhere/losses.svg; mkdir elsewhere/losses.svg");
+        refuses(shell, "report elsewhere/00_counts", "cannot write elsewhere/losses.svg");
     }
 }

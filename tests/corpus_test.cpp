@@ -2,6 +2,7 @@
 #include <set>
 
 #include "common/text/corpus.h"
+#include "common/text/utf8.h"
 #include "data/grammar.h"
 #include "tests/check.h"
 

@@ -130,9 +130,9 @@ TEST_SUITE("ops") {
         check_gradients([&] { return cross_entropy(x, Tokens(1, 6, {0, ignore_index, 3, ignore_index, 1, 7})); }, {x});
         check_gradients([&] { return cross_entropy(x * 1.0, targets); }, {x});
         check_gradients([&] { return cross_entropy(x, targets, 100); }, {x});
-        check_gradients([&] { return causal_attention(x, 1); }, {x});
-        check_gradients([&] { return causal_attention(x, 3); }, {x});
-        check_gradients([&] { return causal_attention(x, 3, 0.3, 42); }, {x});
+        check_gradients([&] { return fused_attention(x, 1); }, {x});
+        check_gradients([&] { return fused_attention(x, 3); }, {x});
+        check_gradients([&] { return fused_attention(x, 3, 0.3, 42); }, {x});
     }
 
     TEST_CASE("gradients: a tensor used twice gets the sum of both") {
@@ -147,7 +147,7 @@ TEST_SUITE("ops") {
         check_gradients([&] { return layer_norm(x, row, row) + layer_norm(row, row, row); }, {x, row});
         check_gradients([&] { return embedding(table, positions(3)) + table; }, {table});
         check_gradients([&] { return linear(table, table) + matmul(table, transpose(table)); }, {table});
-        check_gradients([&] { return causal_attention(qkv, 2) + causal_attention(qkv, 1); }, {qkv});
+        check_gradients([&] { return fused_attention(qkv, 2) + fused_attention(qkv, 1); }, {qkv});
         check_gradients([&] { return cross_entropy(x, Tokens(1, 3)) + sum(softmax(x) * x); }, {x});
         check_gradients([&] { return softmax(x + x) * softmax(x); }, {x});
     }
@@ -204,7 +204,7 @@ TEST_SUITE("ops") {
         check_values(cross_entropy(logs, Tokens(1, 2, {1, 0}), 4), {1}, {(std::log(4.0 / 3) + std::log(2)) / 4});
         // One head of size 1: position 0 sees itself; position 1 has scores 1 * 0 and 1 * log(3), so weights 1/4, 3/4.
         Tensor qkv({1, 2, 3}, {7, 0, 4, 1, real(std::log(3)), 8});
-        check_values(causal_attention(qkv, 1), {1, 2, 1}, {4, 7});
+        check_values(fused_attention(qkv, 1), {1, 2, 1}, {4, 7});
         check_values(dropout(x, 0, 1), {1, 3}, {1, 2, 3});
     }
 
@@ -237,10 +237,12 @@ TEST_SUITE("ops") {
         check_error([&] { cross_entropy(a, Tokens(1, 3)); }, {"cross_entropy", "(2,3)", "(1,3)"});
         check_error([&] { cross_entropy(a, Tokens(1, 2, {0, 3})); }, {"cross_entropy", "target 3", "3 logits"});
         check_error([&] { cross_entropy(a, Tokens(1, 2, {0, -1})); }, {"cross_entropy", "target -1"});
-        check_error([&] { causal_attention(a, 1); }, {"causal_attention", "(2,3)"});
-        check_error([&] { causal_attention(zeros({1, 2, 12}), 3); }, {"causal_attention", "(1,2,12)", "3 heads"});
-        check_error([&] { causal_attention(zeros({1, 2, 12}), 0); }, {"causal_attention", "0 heads"});
-        check_error([&] { causal_attention(zeros({1, 2, 12}), 2, 1.0); }, {"causal_attention", "1"});
+        Tensor c = zeros({1, 2, 4});
+        check_error([&] { causal_attention(a, a, a, 1); }, {"causal_attention", "(2,3)"});
+        check_error([&] { causal_attention(c, c, zeros({1, 3, 4}), 1); }, {"causal_attention", "(1,2,4)", "(1,3,4)"});
+        check_error([&] { causal_attention(c, c, c, 3); }, {"causal_attention", "(1,2,4)", "3 heads"});
+        check_error([&] { causal_attention(c, c, c, 0); }, {"causal_attention", "0 heads"});
+        check_error([&] { causal_attention(c, c, c, 2, 1.0); }, {"causal_attention", "1"});
         check_error([&] { dropout(a, 1, 0); }, {"dropout", "1"});
         check_error([&] { dropout(a, -0.1, 0); }, {"dropout", "-0.1"});
         check_error([&] { dropout(a, NAN, 0); }, {"dropout", "nan"});

@@ -1,8 +1,10 @@
-// Stages 01 to 09 against what PyTorch computes, from fixtures that tests/parity/make_fixtures.py wrote; and
+// stages 01 to 10 against what PyTorch computes, from fixtures that tests/parity/make_fixtures.py wrote; and
 // docs/checkpoint.md against what checkpoints are.
 #include <cstring>
 #include <regex>
 
+#include "common/base/files.h"
+#include "common/text/utf8.h"
 #include "tests/check.h"
 #include "tests/parity/compute.h"
 
@@ -23,11 +25,9 @@ Fixture load_fixture(const std::string& stage) {
     std::string bytes = read_file("tests/parity/fixtures/" + stage + ".safetensors");
     uint64_t length;
     std::memcpy(&length, bytes.data(), 8);
-    Json header = Json::parse(bytes.substr(8, length)), about = header["__metadata__"],
-         options = Json::parse(options_to_json({.threads = 2}));
+    Json header = Json::parse(bytes.substr(8, length)), about = header["__metadata__"];
     auto json = [&](const char* key) { return Json::parse(about[key].get<std::string>()); };
-    options.update(json("options"));
-    Fixture fixture{options_from_json(options.dump(), stage),
+    Fixture fixture{options_from_json(about["options"].get<std::string>(), stage, {.threads = 2}),
                     Vocabulary(decode_utf8(about["vocabulary"].get<std::string>(), stage)),
                     batches_from_json(json("batches")),
                     {},

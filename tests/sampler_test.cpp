@@ -1,6 +1,7 @@
 // From scores to text: what pick chooses and how often, and contexts of any length.
 #include "common/write/sampler.h"
 
+#include "common/write/shared_run.h"
 #include "tests/check.h"
 
 using namespace babygpt;
@@ -204,6 +205,41 @@ TEST_SUITE("sampler") {
         for (int threads : {2, 7}) {
             o.threads = threads;
             CHECK(write_tales(often, vocabulary, o, 5) == text);
+        }
+    }
+
+    TEST_CASE("longest_shared_run: the longest run shared with the training text") {
+        auto tokens = [](std::string_view text) { return std::vector<int>(text.begin(), text.end()); };
+        auto shared = [&](std::string_view sample, std::string_view text) {
+            std::vector<int> a = tokens(sample), b = tokens(text), run = longest_shared_run(a, b);
+            return std::string(run.begin(), run.end());
+        };
+        CHECK(shared("the red kite", "a red kitten") == " red kit");
+        CHECK(shared("abc", "xyz") == "");
+        CHECK(shared("aaaa", "aabaaab") == "aaa");
+        CHECK(shared("abcabd", "zzabdabcabx") == "abcab");
+        CHECK(shared("", "abc") == "");
+        CHECK(shared("same", "same") == "same");
+    }
+
+    TEST_CASE("longest_shared_run: the same as trying every place, the first of several in the text") {
+        Rng rng(1, "test");
+        auto random = [&](size_t size, uint64_t letters) {
+            std::vector<int> tokens(size);
+            for (int& token : tokens) token = int(rng.below(letters));
+            return tokens;
+        };
+        for (int round = 0; round < 200; ++round) {
+            uint64_t letters = 1 + rng.below(4);
+            std::vector<int> sample = random(rng.below(40), letters), text = random(rng.below(200), letters), longest;
+            for (size_t i = 0; i < text.size(); ++i)
+                for (size_t j = 0; j < sample.size(); ++j) {
+                    size_t same = 0;
+                    while (i + same < text.size() && j + same < sample.size() && text[i + same] == sample[j + same])
+                        ++same;
+                    if (same > longest.size()) longest.assign(text.begin() + long(i), text.begin() + long(i + same));
+                }
+            CHECK(longest_shared_run(sample, text) == longest);
         }
     }
 }

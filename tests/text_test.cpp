@@ -1,6 +1,7 @@
-// Texts: UTF-8 in all its right and wrong forms, vocabularies, the split, batches, and the ruler.
+// Texts: UTF-8 in all its right and wrong forms, vocabularies, the split, batches, and the baselines.
 #include "common/text/baselines.h"
-#include "common/text/corpus.h"
+#include "common/text/batches.h"
+#include "common/text/utf8.h"
 #include "tests/check.h"
 
 using namespace babygpt;
@@ -83,6 +84,13 @@ TEST_SUITE("text") {
         check_invalid("\xF0", 0, "0xF0");
         check_invalid("\xE4\x41\x80", 0, "0xE4");  // broken off by another character
         check_invalid("\xF0\x9F\x98\x41", 0, "0xF0");
+    }
+
+    TEST_CASE("UTF-8: a UTF-16 text, with a byte order mark or without, is called by its name") {
+        using namespace std::string_view_literals;
+        for (std::string_view text : {"\xFF\xFEh\0i\0"sv, "\xFE\xFF\0h\0i"sv, "h\0i\0\xE9\0"sv, "\0h\0i\0\xE9"sv})
+            check_error([&] { decode(text); }, {"not UTF-8", "convert it first", "iconv -f UTF-16 -t UTF-8"});
+        check_error([] { decode("caf\xE9"); }, {"iconv -f LATIN1 -t UTF-8"});
     }
 
     TEST_CASE("UTF-8: every code point survives the round trip, every surrogate is refused") {
@@ -188,32 +196,32 @@ TEST_SUITE("text") {
         CHECK(random_batch(text, 4, 8, other).x.ids != first);
     }
 
-    TEST_CASE("ruler: by hand on a small text") {
+    TEST_CASE("baselines: by hand on a small text") {
         // Trained on aabab: a is seen 3 times, b 2; after a come a, b, b; after b comes a. Each character is pretended
         // once more, so a has 4/7 and b 3/7; each gets one more follower, spread by these.
-        Ruler ruler = measure(corpus_of(U"aabab", U"abba"));
+        Baselines baselines = measure_baselines(corpus_of(U"aabab", U"abba"));
         double a = 4.0 / 7, b = 3.0 / 7;
-        CHECK(ruler.uniform == doctest::Approx(std::log(2)));
-        CHECK(ruler.unigram == doctest::Approx(-(std::log(b) + std::log(b) + std::log(a)) / 3));
+        CHECK(baselines.uniform == doctest::Approx(std::log(2)));
+        CHECK(baselines.unigram == doctest::Approx(-(std::log(b) + std::log(b) + std::log(a)) / 3));
         double ab = (2 + b) / 4, bb = (0 + b) / 2, ba = (1 + a) / 2;
-        CHECK(ruler.bigram == doctest::Approx(-(std::log(ab) + std::log(bb) + std::log(ba)) / 3));
-        CHECK_FALSE(ruler.floor.has_value());
+        CHECK(baselines.bigram == doctest::Approx(-(std::log(ab) + std::log(bb) + std::log(ba)) / 3));
+        CHECK_FALSE(baselines.floor.has_value());
     }
 
-    TEST_CASE("ruler: characters and pairs that training never saw are improbable, not impossible") {
-        Ruler ruler = measure(corpus_of(U"ababababab", U"xyzx"));
-        CHECK(std::isfinite(ruler.unigram));
-        CHECK(std::isfinite(ruler.bigram));
-        CHECK(ruler.unigram > ruler.uniform);
+    TEST_CASE("baselines: characters and pairs that training never saw are improbable, not impossible") {
+        Baselines baselines = measure_baselines(corpus_of(U"ababababab", U"xyzx"));
+        CHECK(std::isfinite(baselines.unigram));
+        CHECK(std::isfinite(baselines.bigram));
+        CHECK(baselines.unigram > baselines.uniform);
     }
 
-    TEST_CASE("ruler: says which line a loss is below, and how far the floor is") {
-        Ruler ruler{.uniform = 4, .unigram = 3, .bigram = 2, .floor = 0.5};
-        CHECK(ruler.describe(1.5) == "below the bigram line, 1.00 above the floor");
-        CHECK(ruler.describe(2.5).starts_with("below the unigram line"));
-        CHECK(ruler.describe(3.5).starts_with("below knowing nothing"));
-        CHECK(ruler.describe(4.5).starts_with("no better than knowing nothing"));
-        ruler.floor.reset();
-        CHECK(ruler.describe(1.5) == "below the bigram line");
+    TEST_CASE("baselines: says which line a loss is below, and how far the floor is") {
+        Baselines baselines{.uniform = 4, .unigram = 3, .bigram = 2, .floor = 0.5};
+        CHECK(baselines.describe(1.5) == "below the bigram line, 1.00 above the floor");
+        CHECK(baselines.describe(2.5).starts_with("below the unigram line"));
+        CHECK(baselines.describe(3.5).starts_with("below knowing nothing"));
+        CHECK(baselines.describe(4.5).starts_with("no better than knowing nothing"));
+        baselines.floor.reset();
+        CHECK(baselines.describe(1.5) == "below the bigram line");
     }
 }

@@ -10,7 +10,7 @@
 
 namespace threads_test {
 #define main gpt_main
-#include "stages/09_gpt.cpp"
+#include "stages/10_gpt.cpp"
 #undef main
 }  // namespace threads_test
 
@@ -61,16 +61,28 @@ Result train(const Options& o, int steps = 4) {
     return result;
 }
 
+// Calls f on worker 0 again and again while the others are idle, until one of them has helped it ten times. Fails if
+// that never happens.
+template <class F>
+void on_a_pool_that_helps(ThreadPool& pool, F f) {
+    auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (pool.tasks_shared() < 10 && std::chrono::steady_clock::now() < until)
+        pool.run([&](int worker) {
+            for (int i = 0; worker == 0 && i < 100; ++i) f();
+        });
+    CHECK(pool.tasks_shared() >= 10);
+}
+
 }  // namespace
 
 TEST_SUITE("threads") {
-    TEST_CASE("Team: every member does its part, and run returns when all are done") {
+    TEST_CASE("ThreadPool: every worker does its part, and run returns when all are done") {
         for (int size = 1; size <= 5; ++size) {
-            Team team(size);
-            CHECK(team.size() == size);
+            ThreadPool pool(size);
+            CHECK(pool.size() == size);
             std::vector<int> rounds(size_t(size), 0);
             for (int round = 1; round <= 20; ++round) {
-                team.run([&](int worker) {
+                pool.run([&](int worker) {
                     if (worker == size - 1) std::this_thread::sleep_for(std::chrono::microseconds(50));
                     ++rounds[size_t(worker)];
                 });
@@ -79,107 +91,84 @@ TEST_SUITE("threads") {
         }
     }
 
-    TEST_CASE("Team: member 0 is the caller, the others are threads of their own") {
-        Team team(3);
+    TEST_CASE("ThreadPool: worker 0 is the caller, the others are threads of their own") {
+        ThreadPool pool(3);
         std::vector<std::thread::id> ids(3);
-        team.run([&](int worker) { ids[size_t(worker)] = std::this_thread::get_id(); });
+        pool.run([&](int worker) { ids[size_t(worker)] = std::this_thread::get_id(); });
         CHECK(ids[0] == std::this_thread::get_id());
         CHECK(ids[1] != ids[0]);
         CHECK(ids[2] != ids[0]);
         CHECK(ids[1] != ids[2]);
     }
 
-    TEST_CASE("Team: what a member throws reaches the caller, once, and the team goes on") {
-        Team team(4);
+    TEST_CASE("ThreadPool: what a worker throws reaches the caller, once, and the pool goes on") {
+        ThreadPool pool(4);
         for (int thrower = 0; thrower < 4; ++thrower) {
             std::atomic<int> done = 0;
             auto job = [&](int worker) {
-                if (worker == thrower) fail("member ", worker, " is ill");
+                if (worker == thrower) fail("worker ", worker, " is ill");
                 ++done;
             };
-            check_error([&] { team.run(job); }, {str("member ", thrower, " is ill")});
+            check_error([&] { pool.run(job); }, {str("worker ", thrower, " is ill")});
             CHECK(done == 3);
-            CHECK_NOTHROW(team.run([](int) {}));
+            CHECK_NOTHROW(pool.run([](int) {}));
         }
-        check_error([&] { team.run([](int worker) { fail("member ", worker); }); }, {"member 0"});
-        CHECK_NOTHROW(team.run([](int) {}));  // the others' errors are gone too
+        check_error([&] { pool.run([](int worker) { fail("worker ", worker); }); }, {"worker 0"});
+        CHECK_NOTHROW(pool.run([](int) {}));  // the others' errors are gone too
     }
 
-    TEST_CASE("hand_out: an idle member does the errand, and after settle() it is done") {
-        Team team(2);
-        std::thread::id helper;
-        team.run([&](int worker) {
-            if (worker == 1) return;
-            auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-            while (helper == std::thread::id() && std::chrono::steady_clock::now() < until) {
-                std::thread::id done_by;
-                bool away = hand_out([&] {
-                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-                    done_by = std::this_thread::get_id();
-                });
-                if (away) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time to come and take it
-                settle();
-                REQUIRE(done_by != std::thread::id());
-                if (done_by != std::this_thread::get_id()) helper = done_by;
-            }
+    TEST_CASE("fork_join: an idle worker does the other half, and both are done when it returns") {
+        ThreadPool pool(2);
+        on_a_pool_that_helps(pool, [&] {
+            std::thread::id mine, other;
+            fork_join([&] { mine = std::this_thread::get_id(); }, [&] { other = std::this_thread::get_id(); });
+            CHECK(mine == std::this_thread::get_id());
+            REQUIRE(other != std::thread::id());
         });
-        CHECK(helper != std::thread::id());
     }
 
-    TEST_CASE("hand_out: where nobody is idle, or there is no team, the errand is done at once") {
-        int done = 0;
-        CHECK_FALSE(hand_out([&] { ++done; }));
-        CHECK(done == 1);
-        settle();
-        Team alone(1);
-        alone.run([&](int) { CHECK_FALSE(hand_out([&] { ++done; })); });
-        CHECK(done == 2);
+    TEST_CASE("fork_join: where nobody is idle, or there is no pool, both halves are done by the caller") {
+        std::vector<std::thread::id> done;
+        auto half = [&] { done.push_back(std::this_thread::get_id()); };
+        fork_join(half, half);
+        ThreadPool alone(1);
+        alone.run([&](int) { fork_join(half, half); });
+        CHECK(done == std::vector(4, std::this_thread::get_id()));
+        CHECK(alone.tasks_shared() == 0);
     }
 
-    TEST_CASE(
-        "hand_out: what an errand throws reaches the caller of run, and a job's error does not strand its errand") {
-        Team team(3);
-        for (int i = 0; i < 50; ++i) {
-            auto ill = [](int worker) {
-                if (worker == 0) hand_out([] { fail("the errand is ill"); });
+    TEST_CASE("products: one row's product is shared with an idle worker, and has the same bytes") {
+        Tensor x = random_tensor({1, 64}), weight = random_tensor({301, 64});
+        Tensor alone = linear(x, weight);
+        ThreadPool pool(2);
+        on_a_pool_that_helps(pool, [&] { CHECK(same_bytes(linear(x, weight).values(), alone.values())); });
+    }
+
+    TEST_CASE("backward: a gradient is right beside idle workers: a computed weight, one used twice, tied ones") {
+        auto check = [](auto loss) {
+            auto gradient = [&] {
+                Tensor x = random_tensor({512, 256}), weight = random_tensor({256, 256}, 2);
+                loss(x, weight).backward();
+                return copy(weight.grad());
             };
-            check_error([&] { team.run(ill); }, {"the errand is ill"});
-            std::atomic<int> done = 0;
-            auto leaves = [&](int worker) {
-                if (worker > 0) return;
-                hand_out([&] { ++done; });
-                fail("the job is ill");
-            };
-            check_error([&] { team.run(leaves); }, {"the job is ill"});
-            CHECK(done == 1);
-        }
-    }
-
-    TEST_CASE("products: shared with an idle member or not, the same bytes") {
-        for (auto [rows, out] : {std::pair{1, 301}, {67, 301}}) {
-            CAPTURE(rows);
-            Tensor x = random_tensor({rows, 64}), weight = random_tensor({out, 64});
-            Tensor alone = linear(x, weight);
-            Team team(2);
-            for (int i = 0; i < 50; ++i)
-                team.run([&](int worker) {
-                    if (worker == 0) CHECK(same_bytes(linear(x, weight).values(), alone.values()));
-                });
-        }
-    }
-
-    TEST_CASE("backward: a weight used twice gets both gradients, whoever computes them") {
-        auto gradient = [] {
-            Tensor x = random_tensor({40, 33}), weight = random_tensor({33, 33});
-            sum(linear(relu(linear(x, weight)), weight)).backward();
-            return std::vector<real>(weight.grad().begin(), weight.grad().end());
+            std::vector<real> alone = gradient();
+            for (int size : {2, 3}) {
+                ThreadPool pool(size);
+                for (int i = 0; i < 5; ++i)
+                    pool.run([&](int worker) {
+                        if (worker == 0) CHECK(same_bytes(gradient(), alone));
+                    });
+            }
         };
-        std::vector<real> alone = gradient();
-        Team team(2);
-        for (int i = 0; i < 200; ++i)
-            team.run([&](int worker) {
-                if (worker == 0) CHECK(same_bytes(gradient(), alone));
-            });
+        check([](const Tensor& x, const Tensor& weight) {  // the weight is itself computed
+            Tensor y = linear(x, weight * 2.0);
+            return sum(y * y);
+        });
+        check([](const Tensor& x, const Tensor& weight) { return sum(linear(relu(linear(x, weight)), weight)); });
+        check([](const Tensor& x, const Tensor& weight) {  // tied: a table of embeddings that is also the last layer
+            return sum(
+                linear(relu(linear(x, weight) + embedding(weight, Tokens(512, 1, std::vector<int>(512, 3)))), weight));
+        });
     }
 
     TEST_CASE("Trainer: from 1 to 5 threads on a batch of 3, losses and weights agree within rounding") {

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <set>
 
 #include "common/base/error.h"
@@ -14,6 +16,25 @@
 namespace babygpt {
 
 namespace fs = std::filesystem;
+
+std::string read_file(const std::string& path, size_t most) {
+    std::string name = path == "-" ? "standard input" : path;
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) fail(path, " is a directory; give a file");
+    auto close = [](std::FILE* file) { return file == stdin ? 0 : std::fclose(file); };
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"), close);
+    if (!file) fail("cannot read ", name, ": ", std::strerror(errno));
+    std::string bytes;
+    constexpr size_t piece = size_t{1} << 20;
+    for (size_t size = 0, got = piece; got > 0; bytes.resize(size += got)) {
+        bytes.resize(size + piece);
+        got = std::fread(bytes.data() + size, 1, piece, file.get());
+        if (std::ferror(file.get())) fail("cannot read ", name, ": ", std::strerror(errno));
+        if (size + got > most)
+            fail("not enough memory: ", name, " has more than ", most / 1'000'000, " MB; cut a piece from it");
+    }
+    return bytes;
+}
 
 void write_whole(const std::string& path, std::string_view bytes) {
     std::string temporary = path + ".new";
@@ -79,6 +100,11 @@ std::string prepare_directory(const std::string& path) {
     fs::create_directories(path, error);
     if (error) fail("cannot write to --out ", path, ": ", error.message());
     return kept;
+}
+
+void flush_output() {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+        fail("cannot write to standard output: ", std::strerror(errno));
 }
 
 }  // namespace babygpt

@@ -1,8 +1,11 @@
-// Everything a user can choose, as one flat list: each with its default and its reason. A stage gives the defaults that
-// suit it.
+// Everything a user can choose. Options holds the values and their defaults; a stage gives the ones that suit it. The
+// table in options.cpp has a row for each, with its range and its reason, and makes of it the command line, --help, the
+// options in a run's files and the checks of both. A new option is a field here and a row there.
 #pragma once
 #include <cstdint>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace babygpt {
 
@@ -10,57 +13,77 @@ struct Options {
     std::string stage = {};  // the program's name: where its runs go
 
     // the text
-    std::string data = "tales";  // built-in: tales or verses; or any UTF-8 file
-    int batch_size = 32;         // blocks a step: more is steadier and slower
-    int block_size = 32;         // characters the model sees at once
+    std::string data = "tales";
+    int batch_size = 32;
+    int block_size = 32;
 
     // the model; 0: this stage has no such thing
-    int n_embd = 0;      // numbers that stand for a character
-    int n_head = 0;      // attention heads side by side
-    int n_layer = 0;     // blocks on top of each other
-    double dropout = 0;  // share of activations zeroed while training, against learning by heart
+    int n_embd = 0;
+    int n_head = 0;
+    int n_layer = 0;
+    double dropout = 0;
 
     // training
-    int steps = 3000;             // updates of the parameters
-    double learning_rate = 3e-3;  // how far an update goes
-    int warmup = 0;               // steps until the learning rate is reached: large models start badly at full speed
-    bool decay = false;           // let the learning rate fall towards the end: the last steps settle
-    double weight_decay = 0.01;   // how strongly parameters shrink
-    double clip = 0;              // the longest gradient allowed; 0: any
-    int eval_interval = 250;      // steps between two evaluations
-    int eval_batches = 50;        // batches an evaluation averages over
-    int threads = 0;              // 0: one per core
-    uint64_t seed = 1;            // of every random stream
-    std::string out = {};         // the run's directory; empty: runs/STAGE
-    int save_interval = 1000;     // steps between two savings of all that --resume needs
-    bool resume = false;          // go on with the run in `out`
+    int steps = 3000;
+    double learning_rate = 3e-3;
+    int warmup = 0;
+    bool decay = false;
+    double weight_decay = 0.01;
+    double beta1 = 0.9;
+    double beta2 = 0.99;  // batches are small, runs short: sizes seen a hundred steps ago are old
+    double clip = 0;
+    int eval_interval = 250;
+    int eval_batches = 50;
+    int threads = 0;  // 0: one per core, see thread_count
+    uint64_t seed = 1;
+    std::string out = {};  // empty: runs/STAGE
+    int save_interval = 1000;
+    bool resume = false;
 
     // sampling
-    std::string model = {};    // the run directory to sample from; empty: runs/STAGE
-    std::string prompt = {};   // what the sample continues; empty: a new paragraph
-    int tokens = 500;          // characters to write
-    double temperature = 0.8;  // below 1 prefers the likely, above 1 evens out; 0 always takes the likeliest
-    int top_k = 40;            // choose among the k likeliest; 0: all
-    std::string stop = {};     // end a text after this
-    int count = 1;             // texts to write
-    std::string show = {};     // surprise: colour each character by it; choices: the five likeliest beside each
-    bool interactive = false;  // ask for prompts again and again
-    double top_p = 0.95;       // choose among the likeliest that together have this probability; 1: all
+    std::string model = {};  // empty: runs/STAGE
+    std::string prompt = {};
+    int tokens = 500;
+    double temperature = 0.8;
+    int top_k = 40;
+    std::string stop = {};
+    int count = 1;
+    std::string show = {};
+    bool interactive = false;
+    double top_p = 0.95;
 };
 
-enum class Command { train, compare, sample };
+int thread_count(const Options& options);  // one per core where options.threads is 0
 
-// Reads the command line over the stage's defaults. A stage that names a model to begin with trains none, but compares.
-// Fails with one line on anything it cannot use; exits after --help.
-Command parse_options(int argc, char** argv, Options& options);
-// The same over other values than the stage's defaults, which decide only what options there are.
-Command parse_options(int argc, char** argv, Options& options, const Options& stage);
+// What an option is about: its heading in --help. A command has the options of some groups.
+enum class Group { none, text, model, training, trained_model, writing, showing };
 
-// What determines a run's result, for its files, and back; fails on what no run wrote.
+// A row of the table.
+struct Option {
+    std::string name;  // in files; on the command line n_embd is --n-embd
+    std::variant<std::string Options::*, int Options::*, double Options::*, bool Options::*, uint64_t Options::*> field;
+    Group group;
+    bool (*has)(const Options& stage);  // whether a stage with these defaults has the option
+    bool saved;                         // in the run's files, as it determines the result
+    double least, most;                 // of a number; a text of at least 1 is a name
+    std::string help;
+    std::vector<std::string> words = {};  // where it is a word of these
+
+    std::string flag() const;                  // --n-embd
+    bool fits(const Options& options) const;   // the value is in its range
+    bool empty(const Options& options) const;  // the value is 0, or no text
+    std::string wanted() const;                // "a whole number from 1 to 1000"
+};
+const std::vector<Option>& option_table();
+
+// The saved options for a run's files, and back: what the file lacks is as the stage has it. Fails on what no run
+// wrote.
 std::string options_to_json(const Options& options);
-Options options_from_json(const std::string& json, const std::string& file);
+Options options_from_json(const std::string& json, const std::string& file, const Options& stage);
 
-// The first of these that differs: "--seed is 2, it was 1"; empty if none does.
+// The first saved option that differs: "--seed is 2, it was 1"; empty if none does.
 std::string difference(const Options& now, const Options& before);
+
+bool heads_fit(const Options& options);  // each takes an equal share of n_embd
 
 }  // namespace babygpt

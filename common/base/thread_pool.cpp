@@ -27,11 +27,11 @@ void wait_while(const std::atomic<T>& value, T old) {
 
 }  // namespace
 
-thread_local Team::Member* Team::self = nullptr;
+thread_local ThreadPool::Worker* ThreadPool::self = nullptr;
 
-Team::Team(int size)
-    : members(size_t(size)) {
-    for (Member& member : members) member.team = this;
+ThreadPool::ThreadPool(int size)
+    : workers(size_t(size)) {
+    for (Worker& worker : workers) worker.pool = this;
     try {
         for (int worker = 1; worker < size; ++worker)
             threads.emplace_back([this, worker] {
@@ -43,7 +43,7 @@ Team::Team(int size)
                         work(worker);
                         --working;
                         tell();
-                    } else if (!help(members[size_t(worker)])) {
+                    } else if (!help()) {
                         wait_for(seen);
                     }
                 }
@@ -55,93 +55,79 @@ Team::Team(int size)
     }
 }
 
-Team::~Team() { dismiss(); }
+ThreadPool::~ThreadPool() { dismiss(); }
 
-void Team::run(std::function<void(int)> f) {
+void ThreadPool::run(std::function<void(int)> f) {
     job = std::move(f);
     working = int(threads.size());
     ++jobs;
     tell();
     work(0);
     for (unsigned seen = news; working != 0; seen = news)
-        if (!help(members[0])) wait_for(seen);
+        if (!help()) wait_for(seen);
     std::exception_ptr first;
-    for (Member& member : members) {
-        if (!first) first = member.error;
-        member.error = nullptr;
+    for (Worker& worker : workers) {
+        if (!first) first = worker.error;
+        worker.error = nullptr;
     }
     if (first) std::rethrow_exception(first);
 }
 
-void Team::work(int worker) {
-    Member* before = self;
-    self = &members[size_t(worker)];
+void ThreadPool::work(int worker) {
+    Worker* before = self;
+    self = &workers[size_t(worker)];
     try {
         job(worker);
-        settle();
     } catch (...) {
         self->error = std::current_exception();
-        try {
-            settle();  // an errand may write to what the caller is about to free
-        } catch (...) {
-        }
     }
     self = before;
 }
 
-bool Team::help(Member& helper) {
-    for (Member& member : members) {
-        auto offered = Member::offered;
-        if (!member.state.compare_exchange_strong(offered, Member::taken)) continue;
-        try {
-            member.errand();
-        } catch (...) {
-            helper.error = std::current_exception();
-        }
-        member.state = Member::none;
-        member.state.notify_one();
+bool ThreadPool::help() {
+    for (Worker& worker : workers) {
+        auto offered = Worker::offered;
+        if (!worker.state.compare_exchange_strong(offered, Worker::taken)) continue;
+        (*worker.task)();
+        ++shared;
+        worker.state = Worker::none;
+        worker.state.notify_one();
         return true;
     }
     return false;
 }
 
-void Team::wait_for(unsigned old) {
+void ThreadPool::wait_for(unsigned old) {
     ++idle;
     wait_while(news, old);
     --idle;
 }
 
-void Team::tell() {
+void ThreadPool::tell() {
     ++news;
     news.notify_all();
 }
 
-void Team::dismiss() {
+void ThreadPool::dismiss() {
     job = nullptr;
     ++jobs;
     tell();
     for (std::thread& thread : threads) thread.join();
 }
 
-bool hand_out(std::function<void()> errand) {
-    Team::Member* self = Team::self;
-    if (!self || self->team->idle == 0 || self->state != Team::Member::none) {
-        errand();
-        return false;
+void fork_join(const std::function<void()>& mine, const std::function<void()>& other) {
+    ThreadPool::Worker* self = ThreadPool::self;
+    if (!self || self->pool->idle == 0) {
+        mine();
+        return other();
     }
-    self->errand = std::move(errand);
-    self->state = Team::Member::offered;
-    self->team->tell();
-    return true;
-}
-
-void settle() {
-    Team::Member* self = Team::self;
-    if (!self) return;
-    auto offered = Team::Member::offered;
-    if (self->state.compare_exchange_strong(offered, Team::Member::none)) self->errand();  // nobody came
-    wait_while(self->state, Team::Member::taken);
-    self->errand = nullptr;
+    self->task = &other;
+    self->state = ThreadPool::Worker::offered;
+    self->pool->tell();
+    mine();
+    auto offered = ThreadPool::Worker::offered;
+    if (self->state.compare_exchange_strong(offered, ThreadPool::Worker::none)) return other();  // nobody came
+    wait_while(self->state, ThreadPool::Worker::taken);
 }
 
 }  // namespace babygpt

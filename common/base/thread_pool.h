@@ -1,4 +1,4 @@
-// A team of threads that do the same job on different parts, again and again, and help each other out.
+// A pool of threads that do the same job on different parts, again and again.
 #pragma once
 #include <atomic>
 #include <exception>
@@ -8,49 +8,49 @@
 
 namespace babygpt {
 
-class Team {
+class ThreadPool {
   public:
-    explicit Team(int size);
-    ~Team();
-    Team(const Team&) = delete;
+    explicit ThreadPool(int size);
+    ~ThreadPool();
+    ThreadPool(const ThreadPool&) = delete;
 
-    int size() const { return int(members.size()); }
+    int size() const { return int(workers.size()); }
 
-    // Runs f(worker) on every member, 0 being the caller's thread, and returns when all are done. If one threw, throws
+    // Runs f(worker) on every worker, 0 being the caller's thread, and returns when all are done. If one threw, throws
     // that.
     void run(std::function<void(int worker)> f);
 
+    int tasks_shared() const { return shared; }  // how many halves of a fork_join another worker did
+
   private:
-    struct Member {
-        Team* team = nullptr;
+    struct Worker {
+        ThreadPool* pool = nullptr;
         std::exception_ptr error;
-        std::function<void()> errand;  // what it handed out
+        const std::function<void()>* task = nullptr;  // what it offers to the others
         enum State { none, offered, taken };
-        std::atomic<State> state = none;  // of the errand
+        std::atomic<State> state = none;  // of the task
     };
-    friend bool hand_out(std::function<void()> errand);
-    friend void settle();
+    friend void fork_join(const std::function<void()>& mine, const std::function<void()>& other);
 
     void work(int worker);        // its part of the job
-    bool help(Member& helper);    // does another member's errand, if there is one
+    bool help();                  // does another worker's task, if one is offered
     void wait_for(unsigned old);  // until there is news
     void tell();                  // there is news
     void dismiss();
 
-    std::vector<Member> members;
+    std::vector<Worker> workers;
     std::vector<std::thread> threads;
     std::function<void(int)> job;
-    std::atomic<unsigned> news = 0;  // changes whenever a waiting member may have something to do
+    std::atomic<unsigned> news = 0;  // changes whenever a waiting worker may have something to do
     std::atomic<unsigned> jobs = 0;  // how many were given out
     std::atomic<int> working = 0;    // threads that have not finished the last one
-    std::atomic<int> idle = 0;       // members that wait
-    static thread_local Member* self;
+    std::atomic<int> idle = 0;       // workers that wait
+    std::atomic<int> shared = 0;
+    static thread_local Worker* self;
 };
 
-// A piece of the calling member's work that another may do: one that has finished its own part, if there is one and it
-// is not at another errand of the caller's. Otherwise it is done at once. Returns whether it may still be under way;
-// settle() returns when it is done.
-bool hand_out(std::function<void()> errand);
-void settle();
+// Does both and returns when both are done: the second on a worker of the caller's pool that has nothing to do, if
+// there is one and it comes in time. Neither may throw.
+void fork_join(const std::function<void()>& mine, const std::function<void()>& other);
 
 }  // namespace babygpt

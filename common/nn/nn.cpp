@@ -1,5 +1,6 @@
 #include "common/nn/nn.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -18,7 +19,10 @@ size_t Module::parameter_count() const {
     return count;
 }
 
-void Module::add(const std::string& name, const Tensor& parameter) { parameters.push_back({name, parameter}); }
+void Module::add(const std::string& name, const Tensor& parameter) {
+    bool tied = std::ranges::any_of(parameters, [&](const Parameter& p) { return p.tensor.node == parameter.node; });
+    if (!tied) parameters.push_back({name, parameter});
+}
 
 void Module::add(const std::string& name, const Module& part) {
     for (const Parameter& parameter : part.parameters) add(name + "." + parameter.name, parameter.tensor);
@@ -61,18 +65,18 @@ Tensor Dropout::operator()(Tensor x) const {
     return dropout(std::move(x), p, dropout_stream->next());
 }
 
-Tensor causal_attention(const Tensor& qkv, int n_head, const Dropout& dropout) {
-    if (!dropout_stream || dropout.p == 0) return causal_attention(qkv, n_head);
-    return causal_attention(qkv, n_head, dropout.p, dropout_stream->next());
+Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, const Dropout& dropout) {
+    if (!dropout_stream || dropout.p == 0) return causal_attention(q, k, v, n_head);
+    return causal_attention(q, k, v, n_head, dropout.p, dropout_stream->next());
 }
 
 void fill_normal(Tensor& tensor, double deviation, Rng& rng) {
     for (real& v : tensor.values()) v = real(deviation * rng.normal());
 }
 
-Tokens positions(int T) {
+Tokens positions(int T, int first) {
     Tokens result(1, T);
-    std::iota(result.ids.begin(), result.ids.end(), 0);
+    std::iota(result.ids.begin(), result.ids.end(), first);
     return result;
 }
 

@@ -17,8 +17,8 @@ struct Module {
     size_t parameter_count() const;
 
   protected:
-    void add(const std::string& name, const Tensor& parameter);
-    void add(const std::string& name, const Module& part);  // its parameters become ours, as name.theirs
+    void add(const std::string& name, const Tensor& parameter);  // one used in two places counts once, as named first
+    void add(const std::string& name, const Module& part);       // its parameters become ours, as name.theirs
 };
 
 enum Bias { with_bias, no_bias };
@@ -59,11 +59,11 @@ struct Dropout {
     Tensor operator()(Tensor x) const;
 };
 
-Tensor causal_attention(const Tensor& qkv, int n_head, const Dropout& dropout);  // dropout on the attention weights
+Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, const Dropout& dropout);
 
 void fill_normal(Tensor& tensor, double deviation, Rng& rng);
 
-Tokens positions(int T);  // 0, 1, ..., T-1, as one row
+Tokens positions(int T, int first = 0);  // first, first + 1, ..., T of them in one row
 
 // Every stage's model: token numbers (B, T) in, scores of the next token (B, T, V) out.
 struct LanguageModel : Module {

@@ -7,8 +7,10 @@
 
 namespace babygpt {
 
-AdamW::AdamW(std::vector<Module::Parameter> list, double decay)
+AdamW::AdamW(std::vector<Module::Parameter> list, double decay, double first, double second)
     : weight_decay(decay),
+      beta1(first),
+      beta2(second),
       parameters(std::move(list)) {
     for (const Module::Parameter& parameter : parameters) {
         means.push_back(Tensor::zeros(parameter.tensor.shape()));
@@ -22,10 +24,18 @@ void AdamW::step(double learning_rate) {
     for (Module::Parameter& parameter : parameters) parameter.tensor.clear_grad();
 }
 
+void AdamW::begin() {
+    for (size_t i = 0; i < parameters.size(); ++i)
+        if (parameters[i].tensor.shape() != means[i].shape())
+            fail("AdamW: ", parameters[i].name, " was ", to_string(means[i].shape()), " and is now ",
+                 to_string(parameters[i].tensor.shape()), "; make a new optimiser after replacing a parameter");
+    ++steps;
+}
+
 void AdamW::update(double learning_rate, double gradient_scale, int part, int parts) {
     AdamWStep settings{.learning_rate = learning_rate,
-                       .beta1 = 0.9,
-                       .beta2 = 0.99,  // batches are small, runs short: sizes seen a hundred steps ago are old
+                       .beta1 = beta1,
+                       .beta2 = beta2,
                        .epsilon = 1e-8,
                        .weight_decay = weight_decay,
                        .gradient_scale = gradient_scale,

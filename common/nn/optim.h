@@ -10,15 +10,16 @@ namespace babygpt {
 // square, and shrinks a little on its own (decoupled weight decay).
 class AdamW {
   public:
-    explicit AdamW(std::vector<Module::Parameter> parameters, double weight_decay = 0.01);
+    explicit AdamW(std::vector<Module::Parameter> parameters, double weight_decay = 0.01, double beta1 = 0.9,
+                   double beta2 = 0.99);
 
     void step(double learning_rate);  // then the gradients are cleared
 
     // The same in parts that threads can do side by side: begin once, then update every part.
-    void begin() { ++steps; }
+    void begin();
     void update(double learning_rate, double gradient_scale, int part, int parts);
 
-    double weight_decay;
+    double weight_decay, beta1, beta2;
     int steps = 0;
     std::vector<Module::Parameter> parameters;
     std::vector<Tensor> means, squares;  // one each for every parameter

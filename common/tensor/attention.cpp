@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "common/tensor/kernels.h"
+#include "common/tensor/node.h"
+#include "common/tensor/ops.h"
 #include "common/tensor/tile.h"
 
 namespace babygpt {
@@ -84,6 +86,41 @@ void attention_pullback(const Attention& s, const real* q, const real* k, const 
         tile_matmul(rows, H, seen, scale, dscores.data(), T, 1, keys, 0, dq + row * s.stride, s.stride);
         strip_of_q.pack(rows, H, q_strip, s.stride, 1);
         tile_matmul(seen, H, rows, scale, dscores.data(), 1, T, strip_of_q, 1, dk, s.stride);
+    });
+}
+
+Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, double p, uint64_t key) {
+    Shape shape = q.shape();
+    if (shape.size() != 3 || k.shape() != shape || v.shape() != shape)
+        fail("causal_attention: queries ", to_string(shape), ", keys ", to_string(k.shape()), " and values ",
+             to_string(v.shape()), " have to be (B,T,C), all three alike");
+    if (n_head < 1 || shape[2] % n_head != 0)
+        fail("causal_attention: ", to_string(shape), " cannot be shared by ", n_head, " heads");
+    if (!(p >= 0 && p < 1)) fail("causal_attention: a dropout of ", p, " is not in [0, 1)");
+    size_t B = size_t(shape[0]), T = size_t(shape[1]), C = size_t(shape[2]), heads = size_t(n_head);
+    DropoutMask mask(key, p);
+    auto for_heads = [=](auto f) {  // f(settings, where the head's numbers start, number of its weights)
+        Attention settings{.T = T, .head_size = C / heads, .stride = C, .dropout = p > 0 ? &mask : nullptr};
+        for (size_t i = 0; i < B * heads; ++i) {
+            settings.first = uint32_t(i * T * T);
+            f(settings, i / heads * T * C + i % heads * settings.head_size, i);
+        }
+    };
+    auto y = make_array({B, T, C});
+    bool keep = grad_enabled() && (q.wants_grad() || k.wants_grad() || v.wants_grad());
+    auto weights = make_array({keep ? B * heads : 1, T, T});
+    for_heads([&](const Attention& s, size_t at, size_t i) {
+        attention(s, value(q).data() + at, value(k).data() + at, value(v).data() + at,
+                  weights->data() + (keep ? i * T * T : 0), y->data() + at, C);
+    });
+    return make_result(y, {q, k, v}, [q, k, v, weights, for_heads, C, T](Array& dy) {
+        Array dq(dy.shape()), dk(dy.shape()), dv(dy.shape());
+        for_heads([&](const Attention& s, size_t at, size_t i) {
+            attention_pullback(s, value(q).data() + at, value(k).data() + at, value(v).data() + at,
+                               weights->data() + i * T * T, dy.data() + at, C, dq.data() + at, dk.data() + at,
+                               dv.data() + at);
+        });
+        add_grad(q, std::move(dq)), add_grad(k, std::move(dk)), add_grad(v, std::move(dv));
     });
 }
 

@@ -1,6 +1,8 @@
 // Operations that move numbers along axes, or sum them. Blocks of memory are moved whole: measured, xtensor's views and
 // reductions take 4 to 10 times as long.
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "common/tensor/kernels.h"
 #include "common/tensor/ops.h"
@@ -92,11 +94,17 @@ Tensor sum(const Tensor& x, int axis) {
 }
 
 // The same numbers in the same order: dx = dy in x's shape
-Tensor reshape(Tensor x, const Shape& shape) {
-    size_t count = 1;
-    for (int n : shape) count *= size_t(std::max(n, 0));
-    if (shape.empty() || count != x.count())
-        fail("reshape: ", to_string(x.shape()), " holds ", x.count(), " numbers, ", to_string(shape), " ", count);
+Tensor reshape(Tensor x, Shape shape) {
+    const Shape asked = shape;
+    auto product = [&] { return std::accumulate(shape.begin(), shape.end(), size_t{1}, std::multiplies<>()); };
+    bool sizes = std::ranges::all_of(shape, [](int n) { return n > 0 || n == -1; });
+    if (auto open = std::ranges::find(shape, -1); sizes && open != shape.end() && std::ranges::count(shape, -1) == 1) {
+        *open = 1;
+        *open = int(x.count() / product());
+    }
+    if (shape.empty() || !std::ranges::all_of(shape, [](int n) { return n > 0; }) || product() != x.count())
+        fail("reshape: ", to_string(x.shape()), " with its ", x.count(), " numbers cannot be seen as ",
+             to_string(asked));
     auto before = value(x).shape();
     std::shared_ptr<Array> y = take_value(x);
     if (!y) y = std::make_shared<Array>(value(x));

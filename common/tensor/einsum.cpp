@@ -148,6 +148,7 @@ Array::shape_type shape_of(const std::string& labels, const std::string& la, con
     return shape;
 }
 
+//> einsum
 // y = a with b by their labels; its gradients are such sums too: da = dy with b, db = a with dy
 Tensor product(const std::string& la, const Tensor& a, const std::string& lb, const Tensor& b, const std::string& ly,
                const Array::shape_type& shape) {
@@ -164,6 +165,7 @@ Tensor product(const std::string& la, const Tensor& a, const std::string& lb, co
         }
     });
 }
+//< einsum
 
 void check_labels(const std::string& formula, const std::string& la, const Tensor& a, const std::string& lb,
                   const Tensor& b, const std::string& ly) {

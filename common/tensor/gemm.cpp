@@ -1,21 +1,51 @@
 #include "common/tensor/gemm.h"
 
-#include <cblas.h>
+#include <sys/mman.h>
 
+#include <atomic>
+#include <mutex>
+#include <xtensor-blas/xblas.hpp>
+
+#include "common/base/error.h"
 #include "common/base/thread_pool.h"
 #include "common/tensor/tile.h"
+
+extern "C" {
+void openblas_set_num_threads(int);
+int openblas_get_parallel();
+// While it is loaded OpenBLAS calls this for the number of threads to start; ours stands before its own, which looks
+// into the environment. It must start none: threads are over the batch, and where there is no memory or no thread to be
+// had it would wait for ever or end the program.
+int openblas_num_threads_env() { return 1; }
+}
 
 namespace babygpt {
 
 namespace {
 
-[[maybe_unused]] void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha,
-                                const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
-    cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-[[maybe_unused]] void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha,
-                                const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc) {
-    cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+// OpenBLAS takes this much address space for each of its callers at a time and keeps it. Where it cannot have it, it
+// tries again for ever, so that is looked up first.
+constexpr size_t blas_buffer = size_t{128} << 20;
+std::atomic<int> callers = 0, most_callers = 0;
+
+// A serial OpenBLAS must not be called by two threads at once: their products would be wrong.
+std::mutex serial;
+
+void blas_gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real beta, real* c, size_t c_stride) {
+    std::unique_lock one_at_a_time(serial, std::defer_lock);
+    if (!blas_takes_threads()) one_at_a_time.lock();
+    struct Call {
+        int now = ++callers;
+        ~Call() { --callers; }
+    } call;
+    if (call.now > most_callers) {
+        require_blas_buffer();
+        most_callers = call.now;
+    }
+    auto way = [](const Matrix& x) { return x.transposed ? cxxblas::Trans : cxxblas::NoTrans; };
+    using Index = xt::blas_index_t;
+    cxxblas::gemm<Index>(cxxblas::RowMajor, way(a), way(b), Index(m), Index(n), Index(k), alpha, a.data,
+                         Index(a.stride), b.data, Index(b.stride), beta, c, Index(c_stride));
 }
 
 // Measured: with b in the cache the tile product is as fast as BLAS (AVX2) or faster (AVX-512), whatever a is; but BLAS
@@ -26,16 +56,6 @@ bool prefer_tile(size_t m, size_t n, size_t k, bool a_transposed) {
 
 // Threads are over the batch, so BLAS must not start its own.
 const int blas_threads = (openblas_set_num_threads(1), 1);
-
-// Calls part(first, last) for 0 to n: at once, or if that takes microseconds, in two halves of which a member of the
-// team with nothing to do may take one. Halves are cut at a multiple of `unit`.
-template <class Part>
-void in_halves(size_t n, size_t unit, bool worth_sharing, const Part& part) {
-    size_t half = worth_sharing ? n / 2 / unit * unit : n;
-    bool shared = half < n && hand_out([&part, half, n] { part(half, n); });
-    part(0, half);
-    if (shared) settle();
-}
 
 // c (n) = alpha * b (n, k) a (k) + beta * c: one row of activations and a weight matrix, as when a model writes token
 // by token. Every weight is read once and used once, so this runs as fast as memory delivers: four rows are read at a
@@ -66,7 +86,9 @@ void row_times_transposed(size_t n, size_t k, real alpha, const real* a, const r
         for (; j + 4 <= end; j += 4) dots.template operator()<4>(j);
         for (; j < end; ++j) dots.template operator()<1>(j);
     };
-    in_halves(n, 4, n * k >= size_t{1} << 14, columns);
+    if (n * k < size_t{1} << 14) return columns(0, n);
+    size_t half = n / 2 / 4 * 4;  // half of the weights are for a worker with nothing else to do
+    fork_join([&] { columns(0, half); }, [&] { columns(half, n); });
 }
 
 // c (n) = alpha * a (k) b (k, n) + beta * c: b's rows, weighted and added.
@@ -78,6 +100,17 @@ void row_times(size_t n, size_t k, real alpha, const real* a, const real* b, siz
 
 }  // namespace
 
+bool blas_takes_threads() { return openblas_get_parallel() != 0; }
+
+void require_blas_buffer() {
+    void* buffer =
+        mmap(nullptr, blas_buffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (buffer == MAP_FAILED)
+        fail("not enough memory: OpenBLAS wants ", blas_buffer >> 20,
+             " MB of address space for each thread; raise the limit (ulimit -v), or use fewer --threads");
+    munmap(buffer, blas_buffer);
+}
+
 void gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real beta, real* c, size_t c_stride) {
     if (m == 1 && !a.transposed)
         return (b.transposed ? row_times_transposed : row_times)(n, k, alpha, a.data, b.data, b.stride, beta, c);
@@ -85,13 +118,9 @@ void gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real bet
         thread_local Packed packed;
         packed.pack(k, n, b.data, b.transposed ? 1 : b.stride, b.transposed ? b.stride : 1);
         size_t row = a.transposed ? 1 : a.stride, column = a.transposed ? a.stride : 1;
-        return in_halves(m, tile_rows, m * n * k >= size_t{1} << 20, [&, &b = packed](size_t first, size_t last) {
-            tile_matmul(last - first, n, k, alpha, a.data + first * row, row, column, b, beta, c + first * c_stride,
-                        c_stride);
-        });
+        return tile_matmul(m, n, k, alpha, a.data, row, column, packed, beta, c, c_stride);
     }
-    blas_gemm(a.transposed ? CblasTrans : CblasNoTrans, b.transposed ? CblasTrans : CblasNoTrans, int(m), int(n),
-              int(k), alpha, a.data, int(a.stride), b.data, int(b.stride), beta, c, int(c_stride));
+    blas_gemm(m, n, k, alpha, a, b, beta, c, c_stride);
 }
 
 }  // namespace babygpt

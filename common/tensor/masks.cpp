@@ -60,12 +60,14 @@ void fill_where(const Mask& mask, Array& x, const Shape& shape, real fill) {
 
 }  // namespace
 
-Mask tril(int T) {
-    if (T < 1) fail("tril(", T, "): a mask needs at least one row");
-    Mask mask{{T, T}, std::vector<char>(size_t(T) * size_t(T))};
-    for (int i = 0; i < T; ++i) std::fill_n(mask.values.begin() + std::ptrdiff_t(i) * T, i + 1, 1);
+Mask tril(int rows, int columns) {
+    if (rows < 1 || columns < rows) fail("tril(", rows, ", ", columns, "): a mask needs a row, and no fewer columns");
+    Mask mask{{rows, columns}, std::vector<char>(size_t(rows) * size_t(columns))};
+    for (int i = 0; i < rows; ++i)
+        std::fill_n(mask.values.begin() + std::ptrdiff_t(i) * columns, columns - rows + i + 1, 1);
     return mask;
 }
+Mask tril(int T) { return tril(T, T); }
 
 Mask padding(const std::vector<int>& lengths, int T) {
     if (lengths.empty() || T < 1) fail("padding: ", lengths.size(), " lengths of at most ", T, " make no mask");

@@ -12,6 +12,7 @@ struct Mask {
 };
 
 Mask tril(int T);                                      // (T, T): true on and below the diagonal, where j <= i
+Mask tril(int rows, int columns);                      // the last rows of tril(columns)
 Mask padding(const std::vector<int>& lengths, int T);  // (B, 1, 1, T): true where row b's first lengths[b] tokens are
 
 Mask operator!(Mask mask);

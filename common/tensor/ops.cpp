@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/base/thread_pool.h"
 #include "common/tensor/gemm.h"
 #include "common/tensor/kernels.h"
 #include "common/tensor/shapes.h"
@@ -194,46 +193,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
             gemm(count, in, out, 1, {dy.data(), out}, {value(weight).data(), in}, beta, dx, in);
         }
         if (bias.node && bias.wants_grad()) add_rows(dy.data(), zeroed_grad_target(bias), count, out);
-        if (weight.wants_grad()) {  // nothing before it in the graph waits for this one, so another thread may do it
+        if (weight.wants_grad()) {
             auto [dw, beta] = grad_target(weight);
-            hand_out([=, dw = dw, beta = beta, dy = std::make_shared<Array>(std::move(dy)), x = x.node->value] {
-                gemm(out, in, count, 1, {dy->data(), out, true}, {x->data(), in}, beta, dw, in);
-            });
+            gemm(out, in, count, 1, {dy.data(), out, true}, {value(x).data(), in}, beta, dw, in);
         }
-    });
-}
-
-Tensor causal_attention(const Tensor& qkv, int n_head, double p, uint64_t key) {
-    Shape shape = qkv.shape();
-    if (shape.size() != 3 || n_head < 1 || shape[2] % (3 * n_head) != 0)
-        fail("causal_attention: ", to_string(shape), " is not (B, T, 3C) with C a multiple of ", n_head, " heads");
-    size_t B = size_t(shape[0]), T = size_t(shape[1]), C = size_t(shape[2] / 3), heads = size_t(n_head), H = C / heads;
-    auto y = make_array({B, T, C});
-    if (!(p >= 0 && p < 1)) fail("causal_attention: a dropout of ", p, " is not in [0, 1)");
-    DropoutMask mask(key, p);
-    auto for_heads = [=](auto f) {  // f(settings, where q starts, where out starts, number of the pair)
-        Attention settings{.T = T, .head_size = H, .stride = 3 * C, .dropout = p > 0 ? &mask : nullptr};
-        for (size_t i = 0; i < B * heads; ++i) {
-            size_t b = i / heads, h = i % heads;
-            settings.first = uint32_t(i * T * T);
-            f(settings, b * T * 3 * C + h * H, b * T * C + h * H, i);
-        }
-    };
-    bool keep = grad_enabled() && qkv.wants_grad();
-    auto weights = make_array({keep ? B * heads : 1, T, T});
-    for_heads([&](const Attention& s, size_t q, size_t out, size_t i) {
-        const real* x = value(qkv).data() + q;
-        attention(s, x, x + C, x + 2 * C, weights->data() + (keep ? i * T * T : 0), y->data() + out, C);
-    });
-    return make_result(y, {qkv}, [qkv, weights, for_heads, C, T](Array& dy) {
-        Array dqkv(value(qkv).shape());
-        for_heads([&](const Attention& s, size_t q, size_t out, size_t i) {
-            const real* x = value(qkv).data() + q;
-            real* dx = dqkv.data() + q;
-            attention_pullback(s, x, x + C, x + 2 * C, weights->data() + i * T * T, dy.data() + out, C, dx, dx + C,
-                               dx + 2 * C);
-        });
-        add_grad(qkv, std::move(dqkv));
     });
 }
 

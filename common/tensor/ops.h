@@ -24,7 +24,7 @@ Tensor operator/(Tensor a, double divisor);
 Tensor sum(const Tensor& x);            // of all numbers
 Tensor sum(const Tensor& x, int axis);  // along an axis, which goes; as everywhere below, -1 is the last one
 
-Tensor reshape(Tensor x, const Shape& shape);                       // the same numbers, cut otherwise
+Tensor reshape(Tensor x, Shape shape);  // the same numbers, cut otherwise; a size of -1 is what is left for it
 Tensor transpose(const Tensor& x, int axis1 = -2, int axis2 = -1);  // swaps two axes
 Tensor concat(const std::vector<Tensor>& parts, int axis = -1);     // one after another along an axis
 Tensor slice(const Tensor& x, int axis, int first, int last);       // places first to last - 1 of an axis
@@ -51,9 +51,9 @@ Tensor dropout(Tensor x, double p,
 constexpr int ignore_index = -100;
 Tensor cross_entropy(Tensor logits, const Tokens& targets, size_t of = 0);
 
-// All heads of causal self-attention in one pass: qkv (B, T, 3C) holds queries, keys and values side by side, each
-// n_head heads of C / n_head. The same as matmul(dropout(softmax(masked_fill(q k^T / sqrt(head_size)))), v) for each
-// head, concatenated.
-Tensor causal_attention(const Tensor& qkv, int n_head, double p = 0, uint64_t key = 0);  // (B, T, C)
+// All heads of causal self-attention in one pass. q, k, v (B, T, C) hold queries, keys and values of n_head heads side
+// by side. For each head it is matmul(dropout(softmax(masked_fill(q k^T / sqrt(head_size), !tril(T), -inf))), v).
+Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, double p = 0,
+                        uint64_t key = 0);  // (B, T, C)
 
 }  // namespace babygpt

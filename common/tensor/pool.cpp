@@ -5,13 +5,11 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/base/format.h"
+#include "common/base/memory.h"
 
 namespace babygpt {
 
@@ -46,28 +44,7 @@ struct Pool {
 thread_local bool Pool::gone = false;
 thread_local Pool pool;
 
-std::string readable(size_t bytes) { return format("%.1f GB", static_cast<double>(bytes) / 1e9); }
-
 }  // namespace
-
-size_t available_memory() {
-    size_t kilobytes = 0;
-    if (FILE* file = std::fopen("/proc/meminfo", "r")) {
-        char row[128];
-        while (std::fgets(row, sizeof row, file))
-            if (std::sscanf(row, "MemAvailable: %zu", &kilobytes) == 1) break;
-        std::fclose(file);
-    }
-    return kilobytes ? kilobytes * 1024 : SIZE_MAX;
-}
-
-void require_memory(size_t bytes, const char* what) {
-    size_t available = available_memory();
-    if (bytes > available)
-        fail(
-            "not enough memory: ", what, " wants ", readable(bytes), " more, ", readable(available),
-            " is free; choose smaller sizes (--n-embd, --n-layer, --block-size, --batch-size) or a smaller vocabulary");
-}
 
 void* pool_allocate(size_t bytes) {
     auto [index, rounded] = size_class(bytes);
@@ -84,7 +61,7 @@ void* pool_allocate(size_t bytes) {
     }
     size_t alignment = rounded >= huge_page ? huge_page : line;
     void* block = std::aligned_alloc(alignment, (rounded + alignment - 1) / alignment * alignment);
-    if (!block) fail("not enough memory: an array wants ", readable(bytes), "; choose smaller sizes");
+    if (!block) fail("not enough memory: an array wants ", readable_size(bytes), "; choose smaller sizes");
     if (alignment == huge_page)
         madvise(block, rounded, MADV_HUGEPAGE);  // fewer page faults; a hint, free to be ignored
     return block;

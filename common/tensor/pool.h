@@ -10,8 +10,6 @@ namespace babygpt {
 void* pool_allocate(
     size_t bytes);  // aligned to a cache line; throws Error with the size wanted when there is no memory
 void pool_release(void* block, size_t bytes);
-size_t available_memory();                            // what the system could still give, in bytes
-void require_memory(size_t bytes, const char* what);  // throws Error unless that much is available
 
 template <class T>
 struct PoolAllocator {  // for the standard library's and xtensor's containers

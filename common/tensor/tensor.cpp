@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/base/thread_pool.h"
 #include "common/tensor/node.h"
 
 namespace babygpt {
@@ -17,34 +16,37 @@ Array::shape_type array_shape(const Shape& shape) {
     return {shape.begin(), shape.end()};
 }
 
-// Every node after all it was made of. Iterative: a deep model must not overflow the stack.
-std::vector<std::shared_ptr<Node>> sorted_graph(const std::shared_ptr<Node>& root) {
-    std::vector<std::shared_ptr<Node>> order;
-    std::vector<std::pair<std::shared_ptr<Node>, size_t>> path;  // a node, and how many of its inputs were visited
-    auto visit = [&](const std::shared_ptr<Node>& node) {
-        if (node->walk == Node::done)
-            fail("backward: this graph was walked before and is gone; compute the loss again");
-        if (node->walk == Node::listed || !node->pullback) return;
-        node->walk = Node::listed;
-        path.emplace_back(node, 0);
-    };
-    visit(root);
-    while (!path.empty()) {
-        auto& [node, next] = path.back();
-        if (next < node->inputs.size()) {
-            visit(node->inputs[next++].node);
-        } else {
-            order.push_back(std::move(node));
-            path.pop_back();
+// The nodes of a graph, every one after all it was made of. When it ends, none of them is left marked as listed: an
+// error in the middle must not hide them from a later backward().
+class SortedGraph {
+  public:
+    // Iterative: a deep model must not overflow the stack.
+    explicit SortedGraph(const std::shared_ptr<Node>& root) {
+        std::vector<std::pair<std::shared_ptr<Node>, size_t>> path;  // a node, and how many of its inputs were visited
+        auto visit = [&](const std::shared_ptr<Node>& node) {
+            if (node->walk == Node::done) walked_before = true;
+            if (node->walk != Node::unseen || !node->pullback) return;
+            node->walk = Node::listed;
+            path.emplace_back(node, 0);
+        };
+        visit(root);
+        while (!path.empty()) {
+            auto& [node, next] = path.back();
+            if (next < node->inputs.size()) {
+                visit(node->inputs[next++].node);
+            } else {
+                order.push_back(std::move(node));
+                path.pop_back();
+            }
         }
     }
-    return order;
-}
+    ~SortedGraph() {
+        for (const std::shared_ptr<Node>& node : order) node->walk = Node::unseen, node->has_grad = false;
+    }
 
-// What an earlier pullback handed out may still be on its way to a parameter's gradient.
-void await_grad(const Node& node) {
-    if (node.has_grad && !node.pullback) settle();
-}
+    std::vector<std::shared_ptr<Node>> order;
+    bool walked_before = false;  // by an earlier backward(), which has freed a part of it
+};
 
 }  // namespace
 
@@ -131,6 +133,12 @@ std::span<real> Tensor::grad() {
 }
 std::span<const real> Tensor::grad() const { return const_cast<Tensor*>(this)->grad(); }
 
+void Tensor::replace(const Tensor& other) {
+    node->value = std::make_shared<Array>(value(other));
+    node->grad = Array();
+    node->has_grad = false;
+}
+
 void Tensor::share_values(const Tensor& other) {
     if (shape() != other.shape())
         fail("share_values: ", to_string(shape()), " and ", to_string(other.shape()), " differ");
@@ -138,15 +146,22 @@ void Tensor::share_values(const Tensor& other) {
 }
 
 //> backward
-void Tensor::backward() {
-    if (count() != 1) fail("backward: starts from a single number, not from ", to_string(shape()), "; take the loss");
-    std::vector<std::shared_ptr<Node>> order = sorted_graph(node);
-    if (order.empty()) fail("backward: nothing here wants a gradient; was the loss computed under NoGrad?");
-    Array one(value(*this).shape());
-    one.fill(1);
-    add_grad(*this, std::move(one));
-    for (; !order.empty(); order.pop_back()) {  // from the loss back: a node's gradient is whole before it is passed on
-        Node& current = *order.back();
+void Tensor::backward(const Tensor& gradient) {
+    if (!gradient.node && count() != 1)
+        fail("backward: starts from a single number, not from ", to_string(shape()), "; take the loss");
+    Array dy(value(*this).shape());
+    dy.fill(1);
+    if (gradient.node) {
+        if (gradient.shape() != shape())
+            fail("backward: a gradient of ", to_string(gradient.shape()), " for a tensor of ", to_string(shape()));
+        dy = value(gradient);
+    }
+    SortedGraph graph(node);
+    if (graph.walked_before) fail("backward: this graph was walked before and is gone; compute the loss again");
+    if (graph.order.empty()) fail("backward: nothing here wants a gradient; was the loss computed under NoGrad?");
+    add_grad(*this, std::move(dy));
+    for (; !graph.order.empty(); graph.order.pop_back()) {  // a node's gradient is whole before it is passed on
+        Node& current = *graph.order.back();
         current.pullback(current.grad);
         current.walk = Node::done;
         current.has_grad = false;
@@ -154,7 +169,6 @@ void Tensor::backward() {
         current.inputs.clear();
         current.grad = Array();
     }
-    settle();  // what another thread may still be computing of it
 }
 //< backward
 
@@ -165,7 +179,6 @@ std::shared_ptr<Array> take_value(Tensor& x) {
 
 void add_grad(const Tensor& x, Array&& dx) {
     if (!x.node->wants_grad) return;
-    await_grad(*x.node);
     if (x.node->has_grad)
         xt::noalias(x.node->grad) += dx;
     else
@@ -175,7 +188,6 @@ void add_grad(const Tensor& x, Array&& dx) {
 
 GradTarget grad_target(const Tensor& x) {
     if (x.node->grad.shape() != value(x).shape()) x.node->grad = Array(value(x).shape());
-    await_grad(*x.node);
     real beta = x.node->has_grad ? 1 : 0;
     x.node->has_grad = true;
     return {x.node->grad.data(), beta};

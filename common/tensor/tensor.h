@@ -31,14 +31,15 @@ class Tensor {
     real item() const;         // the number in a tensor that holds one
     bool wants_grad() const;
 
-    // Walks the graph from this tensor (a single number, such as a loss) back to the parameters, adding to their
-    // gradients. The graph is freed on the way, so it can be walked once.
-    void backward();
+    // Walks the graph from this tensor back to the parameters, adding to their gradients. It starts from a single
+    // number, such as a loss, or from the gradient given. The graph is freed on the way, so it can be walked once.
+    void backward(const Tensor& gradient = {});
     bool has_grad() const;
     std::span<const real> grad() const;  // of the loss with respect to this parameter; same shape
     std::span<real> grad();
     void clear_grad();  // the next backward() starts from nothing
 
+    void replace(const Tensor& other);  // a parameter gets other numbers, and perhaps another shape, in every handle
     void share_values(const Tensor& other);  // see other's numbers as one's own; gradients stay apart
 
     std::shared_ptr<Node> node;

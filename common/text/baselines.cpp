@@ -7,7 +7,7 @@
 
 namespace babygpt {
 
-Ruler measure(const Corpus& corpus) {
+Baselines measure_baselines(const Corpus& corpus) {
     size_t V = size_t(corpus.vocabulary.size());
     std::vector<double> single(V, 1), before(V, 1);  // as if each had been seen once
     std::unordered_map<uint64_t, double> pairs;
@@ -18,22 +18,21 @@ Ruler measure(const Corpus& corpus) {
         ++before[size_t(corpus.train[i - 1])];
         ++pairs[pair(corpus.train[i - 1], corpus.train[i])];
     }
-    Ruler ruler{std::log(double(V)), 0, 0, corpus.floor};
+    Baselines baselines{std::log(double(V)), 0, 0, corpus.floor};
     double total = double(corpus.train.size() + V);
     for (size_t i = 1; i < corpus.val.size(); ++i) {
         int a = corpus.val[i - 1], b = corpus.val[i];
         double alone = single[size_t(b)] / total;
         auto seen = pairs.find(pair(a, b));
-        // The one pretended sighting of a is spread like the single characters: a new pair is improbable, not
-        // impossible.
+        // What is pretended to have followed a is spread like single characters: no pair is impossible.
         double after = ((seen == pairs.end() ? 0 : seen->second) + alone) / before[size_t(a)];
-        ruler.unigram -= std::log(alone) / double(corpus.val.size() - 1);
-        ruler.bigram -= std::log(after) / double(corpus.val.size() - 1);
+        baselines.unigram -= std::log(alone) / double(corpus.val.size() - 1);
+        baselines.bigram -= std::log(after) / double(corpus.val.size() - 1);
     }
-    return ruler;
+    return baselines;
 }
 
-std::string Ruler::describe(double loss) const {
+std::string Baselines::describe(double loss) const {
     const char* place = loss >= uniform   ? "no better than knowing nothing"
                         : loss >= unigram ? "below knowing nothing"
                         : loss >= bigram  ? "below the unigram line"

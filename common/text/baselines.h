@@ -1,11 +1,11 @@
-// What a loss means: every loss is printed beside these lines.
+// What a loss means: every loss is printed beside these lines, the ruler of the course.
 #pragma once
 #include "common/text/corpus.h"
 
 namespace babygpt {
 
 // In nats per character of the corpus's validation part.
-struct Ruler {
+struct Baselines {
     double uniform;               // knowing nothing: ln V
     double unigram;               // knowing how frequent each character is in the training part
     double bigram;                // knowing which character came before
@@ -14,6 +14,6 @@ struct Ruler {
     std::string describe(double loss) const;  // "below the bigram line, 0.62 above the floor"
 };
 
-Ruler measure(const Corpus& corpus);
+Baselines measure_baselines(const Corpus& corpus);
 
 }  // namespace babygpt

@@ -1,32 +1,15 @@
-// From a text to numbers and batches. A token is a character: a Unicode code point, so Chinese works as English does.
+// A text as tokens, in a part to train on and a part to validate on.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "common/base/rng.h"
-#include "common/tensor/ops.h"
+#include "common/text/vocabulary.h"
+#include "data/grammar.h"
 
 namespace babygpt {
-
-class Grammar;
-
-std::u32string decode_utf8(std::string_view bytes,
-                           const std::string& name);  // fails at the first byte that is not UTF-8
-std::string encode_utf8(std::u32string_view text);
-std::string describe(char32_t character);  // for messages: 'é' (U+00E9)
-
-// The characters a model knows, sorted; a token is a character's place among them.
-class Vocabulary {
-  public:
-    explicit Vocabulary(std::u32string_view text);  // all characters that occur
-    int size() const { return int(characters.size()); }
-    std::vector<int> encode(std::u32string_view text,
-                            const std::string& name) const;  // fails on characters it does not know
-    std::string decode(std::span<const int> tokens) const;
-
-    std::u32string characters;
-};
 
 struct Corpus {
     std::string name;  // "tales", "verses" or the file's
@@ -39,12 +22,5 @@ struct Corpus {
 
 Corpus load_corpus(const std::string& data);  // a built-in corpus by its name, or a UTF-8 file
 Corpus make_corpus(const std::string& name, std::string_view bytes);
-// "-" is standard input. Fails on a file of more bytes than `most`.
-std::string read_file(const std::string& path, size_t most = SIZE_MAX);
-
-struct Batch {
-    Tokens x, y;  // (B, T) each; y is x one step later: the character to be guessed at each place
-};
-Batch random_batch(const std::vector<int>& tokens, int B, int T, Rng& rng);
 
 }  // namespace babygpt

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+
+#include "common/base/files.h"
+#include "common/base/format.h"
+#include "common/text/utf8.h"
 
 namespace babygpt {
 
@@ -25,7 +30,7 @@ Json parse_header(std::string_view text, const std::string& name) {
         if (size_t(depth) > deepest) fail(name, " is damaged: its header is nested too deeply");
         if (event == Json::parse_event_t::object_start) keys[size_t(depth) + 1].clear();
         if (event == Json::parse_event_t::key && !keys[size_t(depth)].insert(parsed.get<std::string>()).second)
-            fail(name, " is damaged: its header names ", parsed.get<std::string>(), " twice");
+            fail(name, " is damaged: its header names ", brief(parsed.get<std::string>()), " twice");
         return true;
     };
     Json header = Json::parse(text, watch, false);
@@ -39,28 +44,30 @@ struct Entry {
     size_t begin, end;
 };
 
-Entry parse_entry(const std::string& tensor, const Json& json, const std::string& name) {
+Entry parse_entry(const std::string& key, const Json& json, const std::string& name) {
+    const std::string tensor = brief(key);
     auto is_count = [](const Json& v) { return v.is_number_unsigned() && v.get<uint64_t>() <= INT32_MAX; };
-    auto list = [&](const char* key) {
-        bool good = json.is_object() && json.contains(key) && json[key].is_array() && json[key].size() <= 8;
-        if (!good) fail(name, " is damaged: ", tensor, " has no ", key);
-        return json[key];
+    auto list = [&](const char* what) {
+        bool good = json.is_object() && json.contains(what) && json[what].is_array() && json[what].size() <= 8;
+        if (!good) fail(name, " is damaged: ", tensor, " has no ", what);
+        return json[what];
     };
     Json shape = list("shape"), offsets = list("data_offsets");
     if (!json.contains("dtype") || json["dtype"] != dtype) fail(name, ": ", tensor, " is not of type ", dtype);
-    Entry entry{tensor, {}, 0, 0};
+    Entry entry{key, {}, 0, 0};
     size_t bytes = sizeof(real);
     for (const Json& size : shape) {
         if (!is_count(size) || size == 0 || bytes > SIZE_MAX / size.get<size_t>())
-            fail(name, " is damaged: ", tensor, " has the shape ", shape.dump());
+            fail(name, " is damaged: ", tensor, " has the shape ", brief(shape.dump()));
         entry.shape.push_back(size.get<int>());
         bytes *= size.get<size_t>();
     }
     if (offsets.size() != 2 || !offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned())
-        fail(name, " is damaged: ", tensor, " has the data_offsets ", offsets.dump());
+        fail(name, " is damaged: ", tensor, " has the data_offsets ", brief(offsets.dump()));
     entry.begin = offsets[0].get<size_t>(), entry.end = offsets[1].get<size_t>();
     if (entry.end < entry.begin || entry.end - entry.begin != bytes)
-        fail(name, " is damaged: ", tensor, " of shape ", shape.dump(), " has the data_offsets ", offsets.dump());
+        fail(name, " is damaged: ", tensor, " of shape ", brief(shape.dump()), " has the data_offsets ",
+             brief(offsets.dump()));
     return entry;
 }
 
@@ -105,7 +112,7 @@ Checkpoint from_safetensors(std::string_view bytes, const std::string& name) {
         }
         if (!value.is_object()) fail(name, " is damaged: its metadata is not a JSON object");
         for (const auto& [what, text] : value.items()) {
-            if (!text.is_string()) fail(name, " is damaged: its metadata's ", what, " is not a string");
+            if (!text.is_string()) fail(name, " is damaged: its metadata's ", brief(what), " is not a string");
             checkpoint.metadata[what] = text.get<std::string>();
         }
     }
@@ -113,7 +120,7 @@ Checkpoint from_safetensors(std::string_view bytes, const std::string& name) {
     size_t offset = 0;
     for (const Entry& entry : entries) {
         if (entry.begin != offset || entry.end > data.size())
-            fail(name, " is damaged: ", entry.name, " at bytes ", entry.begin, " to ", entry.end,
+            fail(name, " is damaged: ", brief(entry.name), " at bytes ", entry.begin, " to ", entry.end,
                  entry.begin != offset ? " leaves a gap or overlaps another tensor" : " is beyond the file's end");
         Tensor tensor = Tensor::zeros(entry.shape);
         std::memcpy(tensor.values().data(), data.data() + entry.begin, entry.end - entry.begin);
@@ -144,34 +151,43 @@ Checkpoint describe_model(const Options& options, const Corpus& corpus, const Mo
             model.parameters};
 }
 
-SavedModel parse_model(std::string_view bytes, const std::string& file, const std::string& stage) {
+SavedModel parse_model(std::string_view bytes, const std::string& file, const Options& stage) {
     Checkpoint checkpoint = from_safetensors(bytes, file);
-    if (checkpoint.about("stage", file) != stage)
-        fail(file, " was saved by ", checkpoint.about("stage", file), "; use that program, or train with this one");
-    Options options = options_from_json(checkpoint.about("options", file), file);
-    Vocabulary vocabulary(decode_utf8(checkpoint.about("vocabulary", file), file + "'s vocabulary"));
+    if (const std::string& its = checkpoint.about("stage", file); its != stage.stage)
+        fail(file, " was saved by ", brief(its), "; use that program, or train with this one");
+    Options options = options_from_json(checkpoint.about("options", file), file, stage);
+    if (options.stage != stage.stage) fail(file, " is damaged: its options are those of ", brief(options.stage));
+    std::u32string characters = decode_utf8(checkpoint.about("vocabulary", file), file + "'s vocabulary", true);
+    Vocabulary vocabulary(characters);
+    if (vocabulary.characters != characters)
+        fail(file, " is damaged: its vocabulary is not in order, or has a character twice");
     // A model is built before it is filled, so its sizes must be ones that the file can fill.
     double numbers = 0, C = options.n_embd, V = vocabulary.size();
     for (const auto& [name, tensor] : checkpoint.tensors) numbers += double(tensor.count());
     if (V < 1 || C * (options.block_size + V) > numbers || (C == 0 && V * V > numbers) ||
         C * C * options.n_layer > numbers || options.n_layer > double(checkpoint.tensors.size()))
         fail(file, " is damaged: its options and its vocabulary do not fit its tensors");
-    uint64_t hash = std::strtoull(checkpoint.about("corpus_hash", file).c_str(), nullptr, 10);
+    const std::string& digits = checkpoint.about("corpus_hash", file);
+    uint64_t hash = 0;
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), hash);
+    if (error != std::errc() || end != digits.data() + digits.size())
+        fail(file, " is damaged: its corpus_hash is ", brief(digits));
     return {options, vocabulary, hash, std::move(checkpoint)};
 }
 
-SavedModel load_model(const std::string& file, const std::string& stage) {
-    if (!std::filesystem::exists(file))
+SavedModel load_model(const std::string& file, const Options& stage) {
+    std::error_code error;
+    if (!std::filesystem::exists(file, error) && !error)  // read_file tells the error
         fail("there is no model in ", std::filesystem::path(file).parent_path().string(),
-             "; train one first with build/", stage, " (no ", file, ")");
-
+             "; train one first with build/", stage.stage, " (no ", file, ")");
     return parse_model(read_file(file), file, stage);
 }
 
 void restore(std::vector<Module::Parameter>& parameters, const Checkpoint& checkpoint, const std::string& prefix,
              const std::string& file) {
     std::map<std::string, Tensor> saved;
-    for (const auto& [name, tensor] : checkpoint.tensors) saved[name] = tensor;
+    for (const auto& [name, tensor] : checkpoint.tensors)
+        if (name.starts_with(prefix)) saved[name] = tensor;
     for (auto& [name, tensor] : parameters) {
         auto found = saved.find(prefix + name);
         if (found == saved.end())
@@ -180,7 +196,10 @@ void restore(std::vector<Module::Parameter>& parameters, const Checkpoint& check
             fail(file, ": ", prefix + name, " is ", to_string(found->second.shape()), ", the model's is ",
                  to_string(tensor.shape()));
         std::copy_n(found->second.values().begin(), tensor.count(), tensor.values().begin());
+        saved.erase(found);
     }
+    if (!saved.empty())
+        fail(file, " has a tensor ", brief(saved.begin()->first), " that a model of its options has no place for");
 }
 
 }  // namespace babygpt

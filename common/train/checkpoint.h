@@ -30,11 +30,12 @@ struct SavedModel {
 };
 Checkpoint describe_model(const Options& options, const Corpus& corpus, const Module& model, int step,
                           double train_loss, double val_loss);
-SavedModel parse_model(std::string_view bytes, const std::string& file, const std::string& stage);
-SavedModel load_model(const std::string& file, const std::string& stage);  // fails if another stage saved it
+// Both fail if another stage than the one of these defaults saved it, or if it lacks a part that the defaults have.
+SavedModel parse_model(std::string_view bytes, const std::string& file, const Options& stage);
+SavedModel load_model(const std::string& file, const Options& stage);
 
-// Copies the checkpoint's tensors whose names begin with `prefix` into the parameters; fails if one is missing or of
-// another shape.
+// Copies the checkpoint's tensors whose names begin with `prefix` into the parameters; fails if one is missing, of
+// another shape, or left over.
 void restore(std::vector<Module::Parameter>& parameters, const Checkpoint& checkpoint, const std::string& prefix,
              const std::string& name);
 

@@ -10,7 +10,6 @@
 
 #include "common/base/files.h"
 #include "common/base/format.h"
-#include "data/grammar.h"
 
 namespace babygpt {
 
@@ -35,7 +34,7 @@ std::vector<Module::Parameter> named(const std::vector<Module::Parameter>& names
 }  // namespace
 
 Run::Run(const Options& o, const Corpus& c, size_t count)
-    : ruler(measure(c)),
+    : baselines(measure_baselines(c)),
       options(o),
       corpus(c),
       parameters(count),
@@ -44,8 +43,9 @@ Run::Run(const Options& o, const Corpus& c, size_t count)
     if (!options.resume) check_directory(options.out);
     std::printf("text    %s: %s characters, %d different; the last tenth is for validation\n", corpus.name.c_str(),
                 with_commas(double(corpus.train.size() + corpus.val.size())).c_str(), corpus.vocabulary.size());
-    std::printf("ruler   knowing nothing %.3f, unigram %.3f, bigram %.3f%s nats per character\n", ruler.uniform,
-                ruler.unigram, ruler.bigram, ruler.floor ? format(", floor %.3f", *ruler.floor).c_str() : "");
+    std::printf("ruler   knowing nothing %.3f, unigram %.3f, bigram %.3f%s nats per character\n", baselines.uniform,
+                baselines.unigram, baselines.bigram,
+                baselines.floor ? format(", floor %.3f", *baselines.floor).c_str() : "");
     std::printf("model   %s: %s parameters\n", options.stage.c_str(), with_commas(double(parameters)).c_str());
     std::fflush(stdout);
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report
@@ -113,7 +113,7 @@ void Run::record(int step, Losses losses, const Module* model) {
     if (better) best = losses, best_step = step;
     clear_live();
     std::printf("%8d %s %s %10s   %s\n", step, in_table(losses.train).c_str(), in_table(losses.val).c_str(),
-                speed > 0 ? with_commas(speed).c_str() : "-", ruler.describe(losses.val).c_str());
+                speed > 0 ? with_commas(speed).c_str() : "-", baselines.describe(losses.val).c_str());
     std::fflush(stdout);
     write_metrics();
     if (better && model) {
@@ -202,12 +202,12 @@ void Run::finish(const NextLogits& next) {
         {"final", {{"train_loss", last.train}, {"val_loss", last.val}}},
         {"best", {{"step", best_step}, {"val_loss", best.val}}},
         {"tokens_per_second", training_seconds > 0 ? trained_tokens / training_seconds : 0},
-        {"baselines", {{"uniform", ruler.uniform}, {"unigram", ruler.unigram}, {"bigram", ruler.bigram}}},
+        {"baselines", {{"uniform", baselines.uniform}, {"unigram", baselines.unigram}, {"bigram", baselines.bigram}}},
         {"sample", sample}};
-    if (ruler.floor) json["baselines"]["floor"] = *ruler.floor;
+    if (baselines.floor) json["baselines"]["floor"] = *baselines.floor;
     if (stopping) std::printf("\nstopped by Ctrl-C at step %d; --resume goes on from here\n", rows.back().step);
     std::printf("\nbest    step %d: %.4f nats per character = %.3f bits; %s\n\n%s\n", best_step, best.val,
-                best.val / std::log(2.0), ruler.describe(best.val).c_str(), sample.c_str());
+                best.val / std::log(2.0), baselines.describe(best.val).c_str(), sample.c_str());
     std::fflush(stdout);
     auto write_files = [&] {
         write_whole(options.out + "/samples.txt", sample + "\n");

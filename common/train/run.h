@@ -37,7 +37,7 @@ class Run {
     void finish(LanguageModel& model);
     void finish(const NextLogits& next);
 
-    const Ruler ruler;
+    const Baselines baselines;
     int best_step = 0;
     Losses best{}, last{};
 

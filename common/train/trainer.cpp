@@ -1,11 +1,11 @@
 #include "common/train/trainer.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <new>
 
+#include "common/app/command_line.h"
+#include "common/base/files.h"
 #include "common/tensor/kernels.h"
 #include "common/write/writing.h"
 
@@ -39,10 +39,10 @@ Trainer::Trainer(const Options& o, const Corpus& c, const MakeModel& make_model)
       batches(o.seed, "batches"),
       options(o),
       corpus(c),
-      team(o.threads),
+      pool(thread_count(o)),
       replicas([&] {
           std::vector<std::unique_ptr<LanguageModel>> list;
-          for (int worker = 0; worker < std::min(o.threads, o.batch_size); ++worker) {
+          for (int worker = 0; worker < std::min(pool.size(), o.batch_size); ++worker) {
               Rng rng(o.seed, "initialisation");
               list.push_back(make_model(o, c.vocabulary.size(), rng));
               for (size_t i = 0; i < list[0]->parameters.size(); ++i)
@@ -51,24 +51,24 @@ Trainer::Trainer(const Options& o, const Corpus& c, const MakeModel& make_model)
           return list;
       }()),
       schedule{.learning_rate = o.learning_rate, .warmup = o.warmup, .steps = o.steps, .decay = o.decay} {
-    optimiser = AdamW(replicas[0]->parameters, o.weight_decay);
+    optimiser = AdamW(replicas[0]->parameters, o.weight_decay, o.beta1, o.beta2);
 }
 
 double Trainer::step() { return step(random_batch(corpus.train, options.batch_size, options.block_size, batches)); }
 
 double Trainer::step(const Batch& batch) {
     size_t workers = std::min(replicas.size(), size_t(batch.x.B));
-    std::vector<double> losses(workers), squares(size_t(team.size()));
-    team.run([&](int worker) {
+    std::vector<double> losses(workers), squares(size_t(pool.size()));
+    pool.run([&](int worker) {
         if (size_t(worker) < workers) losses[size_t(worker)] = work(worker, batch);
     });
-    team.run([&](int part) { squares[size_t(part)] = add_up_gradients(part, workers); });
+    pool.run([&](int part) { squares[size_t(part)] = add_up_gradients(part, workers); });
     double loss = 0, length = 0;
     for (double part : losses) loss += part;
     for (double part : squares) length += part;
     double rate = schedule.at(optimiser.steps);
     optimiser.begin();
-    team.run([&](int part) { optimiser.update(rate, clip_scale(length, options.clip), part, team.size()); });
+    pool.run([&](int part) { optimiser.update(rate, clip_scale(length, options.clip), part, pool.size()); });
     return loss;
 }
 
@@ -89,7 +89,7 @@ double Trainer::work(int worker, const Batch& batch) {
 
 double Trainer::add_up_gradients(int part, size_t workers) {
     double squares = 0;
-    for_part(optimiser.parameters, part, team.size(), [&](size_t i, size_t first, size_t last) {
+    for_part(optimiser.parameters, part, pool.size(), [&](size_t i, size_t first, size_t last) {
         Tensor& whole = replicas[0]->parameters[i].tensor;
         if (!whole.has_grad()) return;
         std::span<real> sum = whole.grad().subspan(first, last - first);
@@ -103,10 +103,10 @@ double Trainer::add_up_gradients(int part, size_t workers) {
 Losses evaluate(const LanguageModel& model, const Corpus& corpus, const Options& options) {
     auto mean_loss = [&](const std::vector<int>& tokens, const char* stream) {
         std::vector<double> losses(size_t(options.eval_batches));
-        Team team(options.threads);
-        team.run([&](int worker) {
+        ThreadPool pool(thread_count(options));
+        pool.run([&](int worker) {
             NoGrad evaluation;
-            for (int i = worker; i < options.eval_batches; i += team.size()) {
+            for (int i = worker; i < options.eval_batches; i += pool.size()) {
                 Rng rng(options.seed, stream, uint64_t(i));
                 Batch batch = random_batch(tokens, options.batch_size, options.block_size, rng);
                 for_chunks(batch, 0, batch.x.B, [&](const Batch& chunk) {
@@ -131,8 +131,7 @@ void check_fit(const Options& o, const Corpus& corpus) {
 int guarded(const std::string& name, const std::function<void()>& f) {
     try {
         f();
-        if (std::fflush(stdout) != 0 || std::ferror(stdout))
-            fail("cannot write to standard output: ", std::strerror(errno));
+        flush_output();
         return 0;
     } catch (const Error& error) {
         std::fflush(stdout);
@@ -165,7 +164,7 @@ void train_with_trainer(const Options& options, const MakeModel& make_model) {
 
 // With --resume, what the command line does not say is as it was; what it says must not differ from that.
 Options resumed_options(int argc, char** argv, const Options& asked, const Options& defaults) {
-    SavedModel saved = load_model(asked.out + "/resume.safetensors", asked.stage);
+    SavedModel saved = load_model(asked.out + "/resume.safetensors", defaults);
     Options options = saved.options;
     options.out = asked.out;
     parse_options(argc, argv, options, defaults);
@@ -188,7 +187,8 @@ Options resumed_options(int argc, char** argv, const Options& asked, const Optio
 std::optional<std::vector<int>> training_text(const SavedModel& saved) {
     try {
         const std::string& data = saved.options.data;
-        if (std::filesystem::exists(data) && !std::filesystem::is_regular_file(data)) return {};  // a pipe would wait
+        std::error_code error;  // a directory that may not be entered is no reason to fail, a pipe would wait
+        if (std::filesystem::exists(data, error) && !std::filesystem::is_regular_file(data, error)) return {};
         Corpus corpus = load_corpus(data);
         if (corpus.hash == saved.corpus_hash) return corpus.train;
     } catch (const Error&) {  // it is not at hand: nothing to compare with
@@ -200,7 +200,7 @@ int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& m
     return guarded(defaults.stage, [&] {
         Options options = defaults;
         if (parse_options(argc, argv, options) == Command::sample) {
-            SavedModel saved = load_model(options.model + "/model.safetensors", options.stage);
+            SavedModel saved = load_model(options.model + "/model.safetensors", defaults);
             Rng unused(0);
             auto model = make_model(saved.options, saved.vocabulary.size(), unused);
             restore(model->parameters, saved.checkpoint, "", options.model + "/model.safetensors");

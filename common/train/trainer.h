@@ -4,6 +4,7 @@
 
 #include "common/base/thread_pool.h"
 #include "common/nn/optim.h"
+#include "common/text/batches.h"
 #include "common/train/run.h"
 #include "common/write/sampler.h"
 
@@ -30,7 +31,7 @@ class Trainer {
 
     const Options& options;
     const Corpus& corpus;
-    Team team;
+    ThreadPool pool;
     std::vector<std::unique_ptr<LanguageModel>> replicas;
     Schedule schedule;
 };

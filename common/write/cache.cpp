@@ -8,54 +8,51 @@
 
 namespace babygpt {
 
-KeyValueCache::KeyValueCache(int B, int block_size, int n_embd)
-    : block(size_t(block_size)),
-      C(size_t(n_embd)),
-      keys(size_t(B) * block * C),
-      values(size_t(B) * block * C),
-      lengths(size_t(B)) {}
+void KeyValueCache::append(const Tensor& k, const Tensor& v) {
+    Shape shape = k.shape();
+    if (shape.size() != 3 || v.shape() != shape || (kept && (size_t(shape[0]) != B || size_t(shape[2]) != C)))
+        fail("append: keys of ", to_string(shape), " and values of ", to_string(v.shape()), " do not fit a cache of ",
+             B, " sequences of ", C);
+    B = size_t(shape[0]), C = size_t(shape[2]);
+    size_t T = size_t(shape[1]), old = room;
+    while (room < kept + T) room = std::max<size_t>(64, 2 * room);
+    auto add = [&](std::vector<real>& all, std::span<const real> fresh) {
+        if (room != old) {
+            std::vector<real> larger(B * room * C);
+            for (size_t b = 0; b < B && kept; ++b) std::copy_n(&all[b * old * C], kept * C, &larger[b * room * C]);
+            all = std::move(larger);
+        }
+        for (size_t b = 0; b < B; ++b) std::copy_n(&fresh[b * T * C], T * C, &all[(b * room + kept) * C]);
+    };
+    add(keys, k.values()), add(values, v.values());
+    kept += T;
+}
 
-Tensor KeyValueCache::attend(const Tensor& qkv, int n_head, int first) {
-    const size_t S = size_t(qkv.size(0)), T = size_t(qkv.size(1)), heads = size_t(n_head), H = C / heads;
-    if (size_t(qkv.size(2)) != 3 * C || first < 0 || size_t(first) + S > lengths.size())
-        fail("attend: new places of ", to_string(qkv.shape()), " do not fit a cache of ", lengths.size(),
-             " sequences of ", C);
-    Tensor out = Tensor::zeros({int(S), int(T), int(C)});
-    std::vector<real> weights(block);
-    for (size_t s = 0; s < S; ++s) {
-        int& length = lengths[size_t(first) + s];
-        if (size_t(length) + T > block)
-            fail("attend: ", length, " places and ", T, " new ones are more than the block of ", block);
-        real *k = &keys[(size_t(first) + s) * block * C], *v = &values[(size_t(first) + s) * block * C];
-        if (length == 0 && T > 1) {  // a prompt: all its places at once, as in training
-            const real* rows = qkv.values().data() + s * T * 3 * C;
-            for (size_t t = 0; t < T; ++t) {
-                std::copy_n(rows + t * 3 * C + C, C, k + t * C);
-                std::copy_n(rows + t * 3 * C + 2 * C, C, v + t * C);
+Tensor KeyValueCache::attend(const Tensor& q, int n_head) const {
+    Shape shape = q.shape();
+    if (shape.size() != 3 || size_t(shape[0]) != B || size_t(shape[1]) > kept || size_t(shape[2]) != C || n_head < 1 ||
+        shape[2] % n_head)
+        fail("attend: queries of ", to_string(shape), " with ", n_head, " heads do not fit a cache of ", B,
+             " sequences of ", C, " with ", kept, " places");
+    const size_t T = size_t(shape[1]), heads = size_t(n_head), H = C / heads;
+    Tensor out = Tensor::zeros(shape);
+    std::vector<real> weights(T > 1 && T == kept ? T * T : kept);
+    for (size_t b = 0; b < B; ++b)
+        for (size_t h = 0; h < heads; ++h) {
+            const real *row = &q.values()[b * T * C + h * H], *k = &keys[b * room * C + h * H],
+                       *v = &values[b * room * C + h * H];
+            real* result = &out.values()[b * T * C + h * H];
+            if (T > 1 && T == kept) {  // a prompt: all its places at once, as in training
+                attention({.T = T, .head_size = H, .stride = C}, row, k, v, weights.data(), result, C);
+                continue;
             }
-            weights.resize(std::max(block, T * T));
-            for (size_t h = 0; h < heads; ++h) {
-                const real* q = rows + h * H;
-                attention({.T = T, .head_size = H, .stride = 3 * C}, q, q + C, q + 2 * C, weights.data(),
-                          out.values().data() + s * T * C + h * H, C);
-            }
-            length = int(T);
-            continue;
-        }
-        for (size_t t = 0; t < T; ++t) {
-            const real* row = qkv.values().data() + (s * T + t) * 3 * C;
-            real* result = out.values().data() + (s * T + t) * C;
-            std::copy_n(row + C, C, k + size_t(length) * C);
-            std::copy_n(row + 2 * C, C, v + size_t(length) * C);
-            size_t seen = size_t(++length);
-            for (size_t h = 0; h < heads; ++h) {
-                gemm(1, seen, H, 1 / std::sqrt(real(H)), {row + h * H, C}, {k + h * H, C, true}, 0, weights.data(),
-                     seen);
+            for (size_t t = 0; t < T; ++t, row += C, result += C) {
+                size_t seen = kept - T + t + 1;
+                gemm(1, seen, H, 1 / std::sqrt(real(H)), {row, C}, {k, C, true}, 0, weights.data(), seen);
                 softmax_row(weights.data(), weights.data(), seen, seen);
-                gemm(1, H, seen, 1, {weights.data(), seen}, {v + h * H, C}, 0, result + h * H, C);
+                gemm(1, H, seen, 1, {weights.data(), seen}, {v, C}, 0, result, C);
             }
         }
-    }
     return out;
 }
 

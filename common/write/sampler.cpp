@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "common/base/thread_pool.h"
+#include "common/text/utf8.h"
 
 namespace babygpt {
 
@@ -82,9 +83,9 @@ std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, co
     tale.tokens = 400;  // more than the longest tale
     tale.stop = "\n\n";
     std::vector<std::string> tales(static_cast<size_t>(count));
-    Team team(options.threads);
-    team.run([&](int worker) {
-        for (int i = worker; i < count; i += team.size()) {
+    ThreadPool pool(thread_count(options));
+    pool.run([&](int worker) {
+        for (int i = worker; i < count; i += pool.size()) {
             std::vector<int> tokens = prompt_tokens(vocabulary, tale);
             size_t prompt = tokens.size();
             Rng rng(options.seed, "tales", uint64_t(i));

@@ -4,7 +4,7 @@
 
 #include "common/base/options.h"
 #include "common/nn/nn.h"
-#include "common/text/corpus.h"
+#include "common/text/vocabulary.h"
 
 namespace babygpt {
 

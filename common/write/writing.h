@@ -1,5 +1,7 @@
 // The sample command: a model writes for a person, character by character.
 #pragma once
+#include <optional>
+
 #include "common/write/sampler.h"
 
 namespace babygpt {
@@ -8,8 +10,5 @@ namespace babygpt {
 // `training` is the text the model learnt from, if it is at hand: then the longest piece repeated from it is told.
 void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Options& options,
                   const std::optional<std::vector<int>>& training = {});
-
-// The longest run of tokens that stands in both.
-std::vector<int> longest_shared_run(std::span<const int> sample, std::span<const int> text);
 
 }  // namespace babygpt

@@ -1,6 +1,6 @@
 // Draws tables as pictures: reads them from standard input, writes SVG to standard output.
-//   draw chart TITLE X-LABEL Y-LABEL [log]   words: a line of names, then lines of x and a y for each name but the
-//   first draw heat TITLE                          tabs: "# name" begins a map, a line of column labels, then rows
+//   draw chart TITLE X-LABEL Y-LABEL [log]   a line of names, then lines of x and a y for each name but the first
+//   draw heat TITLE                          between tabs: "# name" begins a map, a line of column labels, then rows
 #include <iostream>
 #include <sstream>
 
@@ -22,8 +22,9 @@ std::vector<std::string> split(const std::string& line, char at) {
 double number(const std::string& word) {
     char* end = nullptr;
     double value = std::strtod(word.c_str(), &end);
-    if (word.empty() || *end || !std::isfinite(value)) fail("expected a number, found \"", word, "\"");
-    return value;
+    if (word.empty() || *end || std::isnan(value)) fail("expected a number, found \"", word, "\"");
+    if (std::abs(value) > 1e100) fail("expected a number of at most 1e100, found \"", word, "\"");
+    return std::abs(value) < 1e-100 ? 0 : value;  // so that no span overflows or is too small to divide by
 }
 
 std::string chart(Chart picture) {
@@ -35,8 +36,13 @@ std::string chart(Chart picture) {
         std::vector<std::string> words = split(line, ' ');
         if (words.size() != picture.series.size())
             fail("expected ", picture.series.size(), " numbers, found \"", line, "\"");
-        for (size_t i = 1; i < words.size(); ++i)
-            picture.series[i].points.push_back({number(words[0]), number(words[i])});
+        double x = number(words[0]);
+        if (picture.log_x && x <= 0) fail("x has to be above 0 on a log axis, found \"", words[0], "\"");
+        for (size_t i = 1; i < words.size(); ++i) {
+            double y = number(words[i]);
+            if (y < 0) fail("the axis begins at 0, found \"", words[i], "\" below it");
+            picture.series[i].points.push_back({x, y});
+        }
     }
     picture.series.erase(picture.series.begin());
     return draw(picture);
@@ -70,8 +76,9 @@ std::string heat(const std::string& title) {
 int main(int argc, char** argv) {
     return guarded("draw", [&] {
         std::vector<std::string> words(argv + 1, argv + argc);
-        if (words.size() >= 4 && words[0] == "chart")
-            std::cout << chart({.title = words[1], .x_label = words[2], .y_label = words[3], .log_x = argc > 5});
+        bool log_x = words.size() == 5 && words[4] == "log";
+        if ((words.size() == 4 || log_x) && words[0] == "chart")
+            std::cout << chart({.title = words[1], .x_label = words[2], .y_label = words[3], .log_x = log_x});
         else if (words.size() == 2 && words[0] == "heat")
             std::cout << heat(words[1]);
         else

@@ -2,11 +2,13 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
 
 #include "common/base/files.h"
-#include "common/text/corpus.h"
+#include "common/text/utf8.h"
 #include "common/train/trainer.h"
 #include "docs/drawing/svg.h"
 
@@ -16,59 +18,71 @@ using Json = nlohmann::json;
 namespace {
 
 struct Curve {
-    std::string name;
-    Json run;
+    std::string name, stage, sample;
+    double parameters = 0, speed = 0, loss = 0;
+    std::map<std::string, double> ruler, judged;    // judged: what the judge counted, if it was asked
     std::vector<std::pair<double, double>> points;  // characters seen, validation loss
 };
 
+bool drawable(double x) { return std::abs(x) <= 1e100; }  // NaN is not, and no span may overflow
+
+double number(const Json& json) {
+    if (!json.is_number() || !drawable(json)) throw std::out_of_range("no number, or too large");
+    return json;
+}
+
+std::map<std::string, double> numbers(const Json& object) {
+    std::map<std::string, double> all;
+    for (const auto& [key, value] : object.get<Json::object_t>()) all[key] = number(value);
+    return all;
+}
+
 Curve read_run(const std::string& directory) {
-    Curve curve{std::filesystem::path(directory + "/").parent_path().filename(),
-                Json::parse(read_file(directory + "/run.json"), nullptr, false),
-                {}};
-    double characters = 0;
-    try {  // all that is used below must be there
-        const Json &run = curve.run, &options = run.at("options");
-        characters = options.at("batch_size").get<double>() * options.at("block_size").get<double>();
-        run.at("stage").get<std::string>(), run.at("sample").get<std::string>(), run.at("parameters").get<long>();
-        run.at("tokens_per_second").get<double>(), run.at("best").at("val_loss").get<double>();
-        for (const char* line : {"uniform", "unigram", "bigram"}) run.at("baselines").at(line).get<double>();
-    } catch (const Json::exception&) {
-        fail(directory, "/run.json is not one a run wrote");
+    Curve curve;
+    curve.name = std::filesystem::path(directory + "/").parent_path().filename();
+    std::string bytes = read_file(directory + "/run.json"), line;
+    double characters = 0;  // of a step
+    try {
+        Json run = Json::parse(bytes), options = run.at("options");
+        curve.stage = run.at("stage"), curve.sample = run.at("sample");
+        curve.parameters = number(run.at("parameters")), curve.speed = number(run.at("tokens_per_second"));
+        curve.loss = number(run.at("best").at("val_loss")), curve.ruler = numbers(run.at("baselines"));
+        for (const char* mark : {"uniform", "unigram", "bigram"}) curve.ruler.at(mark);
+        if (run.contains("judged")) curve.judged = numbers(run.at("judged"));
+        characters = number(options.at("batch_size")) * number(options.at("block_size"));
+    } catch (const std::exception&) {
+        fail(directory, "/run.json is not one a run wrote; name another directory");
     }
-    std::ifstream metrics(directory + "/metrics.csv");
-    std::string line;
+    std::istringstream metrics(read_file(directory + "/metrics.csv"));
     std::getline(metrics, line);
-    while (std::getline(metrics, line)) {
+    for (int row = 2; std::getline(metrics, line); ++row) {
         double step = 0, train = 0, val = 0;
-        if (std::sscanf(line.c_str(), "%lf,%lf,%lf", &step, &train, &val) == 3)
-            curve.points.push_back({step * characters, val});
+        bool read = std::sscanf(line.c_str(), "%lf,%lf,%lf", &step, &train, &val) == 3;
+        if (!read || !drawable(step * characters) || !drawable(val))
+            fail("line ", row, " of ", directory, "/metrics.csv is not one a run wrote; name another directory");
+        curve.points.push_back({step * characters, val});
     }
     return curve;
 }
 
-std::string percent(const Json& judged, const char* part, const char* whole) {
-    double count = judged.value(whole, 0.0);
-    return count > 0 ? format("%.0f%%", 100 * judged.value(part, 0.0) / count) : "-";
+std::string percent(const std::map<std::string, double>& judged, const char* part, const char* whole) {
+    if (!judged.contains(part) || !judged.contains(whole) || judged.at(whole) <= 0) return "-";
+    return format("%.0f%%", 100 * judged.at(part) / judged.at(whole));
 }
 
 void print_table(const std::vector<Curve>& curves) {
     std::printf("\n%-14s %10s %10s %7s %7s %9s %7s %7s  %s\n", "stage", "parameters", "chars/s", "nats", "bits",
                 "to floor", "in form", "memory", "writes");
-    for (const Curve& curve : curves) {
-        const Json& run = curve.run;
-        double loss = run.at("best").at("val_loss"), speed = run.at("tokens_per_second");
-        const Json& lines = run.at("baselines");
-        Json judged = run.value("judged", Json::object());
-        std::string sample = run.at("sample");
+    for (const Curve& run : curves) {
+        std::string sample = run.sample;
         sample.erase(0, sample.find_first_not_of('\n'));
         sample = sample.substr(0, sample.find('\n'));
         std::u32string start = decode_utf8(sample, "sample").substr(0, 40);
-        std::printf("%-14s %10ld %10s %7.3f %7.3f %9s %7s %7s  %s\n", run.at("stage").get<std::string>().c_str(),
-                    run.at("parameters").get<long>(), speed > 0 ? format("%.0f", speed).c_str() : "-", loss,
-                    loss / std::log(2.0),
-                    lines.contains("floor") ? format("%.3f", loss - lines["floor"].get<double>()).c_str() : "-",
-                    percent(judged, "in_form", "tales").c_str(), percent(judged, "slots_right", "slots").c_str(),
-                    encode_utf8(start).c_str());
+        std::printf("%-14s %10.0f %10s %7.3f %7.3f %9s %7s %7s  %s\n", run.stage.c_str(), run.parameters,
+                    run.speed > 0 ? format("%.0f", run.speed).c_str() : "-", run.loss, run.loss / std::log(2.0),
+                    run.ruler.contains("floor") ? format("%.3f", run.loss - run.ruler.at("floor")).c_str() : "-",
+                    percent(run.judged, "in_form", "tales").c_str(),
+                    percent(run.judged, "slots_right", "slots").c_str(), encode_utf8(start).c_str());
     }
 }
 
@@ -76,13 +90,19 @@ Chart chart(const std::vector<Curve>& curves) {
     Chart chart{.title = "Validation loss against the characters seen",
                 .x_label = "characters seen",
                 .y_label = "validation loss, nats per character"};
-    const Json& lines = curves.at(0).run.at("baselines");
-    chart.highest = lines.at("uniform").get<double>() * 1.1;
+    const std::map<std::string, double>& ruler = curves.at(0).ruler;
+    chart.highest = ruler.at("uniform") * 1.1;
     for (auto [key, name] :
          {std::pair{"uniform", "knowing nothing"}, {"unigram", "unigram"}, {"bigram", "bigram"}, {"floor", "floor"}})
-        if (lines.contains(key)) chart.lines.push_back({name, lines[key]});
+        if (ruler.contains(key)) chart.lines.push_back({name, ruler.at(key)});
     for (const Curve& curve : curves) chart.series.push_back({curve.name, curve.points});
     return chart;
+}
+
+// In runs/, where it is looked for; away from the repository beside the first run.
+std::string picture_file(const std::string& directory) {
+    std::filesystem::path beside = std::filesystem::path(directory + "/").parent_path().parent_path();
+    return (std::filesystem::is_directory("runs") ? "runs" : beside) / "losses.svg";
 }
 
 }  // namespace
@@ -101,7 +121,8 @@ int main(int argc, char** argv) {
             return;
         }
         print_table(curves);
-        write_whole("runs/losses.svg", draw(chart(curves)));
-        std::printf("\nloss curves: runs/losses.svg\n");
+        std::string file = picture_file(directories[0]);
+        write_whole(file, draw(chart(curves)));
+        std::printf("\nloss curves: %s\n", file.c_str());
     });
 }

@@ -1,6 +1,8 @@
 // Pictures as SVG: charts and heat maps. No background, and colours of middle brightness, so that they read on white
 // and on black.
 #pragma once
+#include <utf8.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -10,13 +12,18 @@
 
 namespace babygpt {
 
+// Text as XML takes it: what it has no way to hold, as control characters, becomes a question mark in a diamond.
 inline std::string escaped(const std::string& text) {
     std::string safe;
-    for (char c : text) {
+    for (char c : utf8::replace_invalid(text)) {
         if (c == '&')
             safe += "&amp;";
         else if (c == '<')
             safe += "&lt;";
+        else if (c == '>')
+            safe += "&gt;";
+        else if (0 <= c && c < ' ')
+            safe += "\uFFFD";
         else
             safe += c;
     }
@@ -73,7 +80,8 @@ inline std::string draw(const Chart& chart) {
             highest = std::max(highest, y);
         }
     if (chart.highest > 0) highest = std::min(highest, chart.highest);
-    if (least >= most) least = 1, most = 2;
+    if (least > most) least = most = 1;                         // there is no point
+    if (least == most) most += std::max(1.0, std::abs(least));  // all stand above one another
     if (highest <= 0) highest = 1;
     auto px = [&](double x) {
         double part =
@@ -91,8 +99,9 @@ inline std::string draw(const Chart& chart) {
         for (double x = first; x <= most; x *= factor) svg += label(px(x), bottom + 20, "middle", short_number(x));
     } else {
         step = nice_step(most - least, 8);
-        for (double x = std::ceil(least / step) * step; x <= most; x += step)
-            svg += label(px(x), bottom + 20, "middle", short_number(x));
+        for (int i = 0; i <= 8; ++i)  // counted, as a step may be too small to change x
+            if (double x = (std::ceil(least / step) + i) * step; x <= most)
+                svg += label(px(x), bottom + 20, "middle", short_number(x));
     }
     svg += label((left + right) / 2, height - 8, "middle", chart.x_label);
     svg += format("<text transform=\"translate(16 %g) rotate(-90)\" text-anchor=\"middle\">", (top + bottom) / 2) +

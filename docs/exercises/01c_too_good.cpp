@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/nn/optim.h"
-#include "common/text/corpus.h"
+#include "common/text/batches.h"
 using namespace babygpt;
 
 struct Model : LanguageModel {

@@ -25,10 +25,10 @@ namespace multihead {
 #include "stages/04_multihead.cpp"
 }
 namespace gpt {
-#include "stages/09_gpt.cpp"
+#include "stages/10_gpt.cpp"
 }
 namespace cached {
-#include "stages/10_kvcache.cpp"
+#include "stages/11_kvcache.cpp"
 }
 #undef main
 
@@ -99,8 +99,8 @@ int main(int argc, char** argv) {
             Rng rng(1);
             cached::Model model(o, number(5), rng);
             cached::CachedWriter writer(model, o);
-            Team team(number(6));
-            team.run([&](int worker) {
+            ThreadPool pool(number(6));
+            pool.run([&](int worker) {
                 if (worker == 0)
                     serve([&](int count) {
                         std::vector<int> context{0};
@@ -109,10 +109,10 @@ int main(int argc, char** argv) {
             });
         } else if (command == "peak") {
             size_t n = size_t(number(1));
-            Team team(number(2));
-            std::vector<std::vector<float>> a(size_t(team.size()), std::vector<float>(n * n, 0.5f)), b = a, c = a;
+            ThreadPool pool(number(2));
+            std::vector<std::vector<float>> a(size_t(pool.size()), std::vector<float>(n * n, 0.5f)), b = a, c = a;
             serve([&](int count) {
-                team.run([&](int w) {
+                pool.run([&](int w) {
                     for (int i = 0; i < count; ++i)
                         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, int(n), int(n), int(n), 1,
                                     a[size_t(w)].data(), int(n), b[size_t(w)].data(), int(n), 0, c[size_t(w)].data(),

@@ -180,7 +180,7 @@ def measure_writing(name, T, C, heads, layers, V):
 def measure_start():
     """Seconds from launch to the first training step, on the built-in megabyte, with the first evaluation kept short."""
     def run():
-        subprocess.run(["build/09_gpt", "--steps", "0", "--eval-batches", "1", "--tokens", "0", "--out", "build/bench_run"],
+        subprocess.run(["build/10_gpt", "--steps", "0", "--eval-batches", "1", "--tokens", "0", "--out", "build/bench_run"],
                        stdout=subprocess.DEVNULL, check=True)
         return float(open("build/bench_run/metrics.csv").read().split()[1].split(",")[4])
     times = [run() for _ in range(3)]
@@ -202,7 +202,7 @@ def main():
     print(f"{'':12} {'ours':>10} {'torch plain':>12} {'torch cached':>12} {'times':>8} {'times':>8} {'weights':>12} {'ours/it':>8}")
     writing = [measure_writing("nano gpt", 64, 128, 4, 4, 65)] + ([] if QUICK else [measure_writing("v11 gpt", 256, 384, 6, 6, 65)])
     start = measure_start()
-    print(f"\nfrom launch to the first training step of 09_gpt: {start:.2f} s")
+    print(f"\nfrom launch to the first training step of 10_gpt: {start:.2f} s")
     print(f"\ndone in {time.perf_counter() - begin:.0f} s; all numbers are in build/bench.json")
     with open("build/bench.json", "w") as file:
         json.dump(dict(peak_gflops=peak.samples, training=training, growth=growth, writing=writing, start_seconds=start), file, indent=1)

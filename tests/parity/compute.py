@@ -37,7 +37,7 @@ def compute(model, o, batches):
     tensors = {"logits": logits.detach(), "loss": loss.detach().reshape(1)}
     tensors.update(("gradient." + name, p.grad.clone()) for name, p in model.named_parameters())
 
-    optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=o["weight_decay"])
+    optimiser = torch.optim.AdamW(model.parameters(), betas=(o.get("beta1", 0.9), o.get("beta2", 0.99)), weight_decay=o["weight_decay"])
     losses, clipped = [], 0
     for step, batch in enumerate(batches):
         optimiser.param_groups[0]["lr"] = learning_rate(o, step)

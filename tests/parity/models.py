@@ -1,4 +1,4 @@
-"""The models of stages 01 to 09 in plain PyTorch. Names and shapes of the parameters are the C++ programs', so a
+"""The models of stages 01 to 10 in plain PyTorch. Names and shapes of the parameters are the C++ programs', so a
 checkpoint's tensors go into load_state_dict as they are."""
 import json
 import math
@@ -17,10 +17,10 @@ class Head(nn.Module):
         return attend(self.query(x), self.key(x), self.value(x))  # (B, T, H)
 
 
-def attend(q, k, v, dropout=nn.Identity()):  # (..., T, H) each
+def attend(q, k, v):  # (..., T, H) each
     scores = q @ k.transpose(-2, -1) / math.sqrt(k.size(-1))  # (..., T, T)
     past = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
-    return dropout(torch.softmax(scores.masked_fill(~past, -math.inf), -1)) @ v  # (..., T, H)
+    return torch.softmax(scores.masked_fill(~past, -math.inf), -1) @ v  # (..., T, H)
 #< head
 
 
@@ -36,20 +36,23 @@ class MultiHead(nn.Module):
 #< multihead
 
 
-#> gpt
-class AllHeadsAtOnce(nn.Module):  # queries, keys and values of all heads side by side
+#> heads
+class AllHeadsAtOnce(nn.Module):  # keys, queries and values of all heads, side by side
     def __init__(self, o):
         super().__init__()
         self.n_head, C = o["n_head"], o["n_embd"]
-        self.qkv, self.proj = nn.Linear(C, 3 * C, bias=False), nn.Linear(C, C)
-        self.dropout = nn.Dropout(o["dropout"])
+        self.key, self.query, self.value = (nn.Linear(C, C, bias=False) for _ in range(3))
+        self.proj, self.dropout = nn.Linear(C, C), nn.Dropout(o["dropout"])
 
     def forward(self, x):  # (B, T, C)
-        B, T, C = x.shape
-        q, k, v = (part.reshape(B, T, self.n_head, -1).transpose(1, 2) for part in self.qkv(x).split(C, -1))
-        heads = attend(q, k, v, self.dropout)  # (B, n_head, T, H)
-        return self.dropout(self.proj(heads.transpose(1, 2).reshape(B, T, C)))  # (B, T, C)
-#< gpt
+        split = lambda y: y.view(*y.shape[:2], self.n_head, -1)  # (B, T, n_head, H)
+        k, q, v = split(self.key(x)), split(self.query(x)), split(self.value(x))
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, k) / math.sqrt(k.size(-1))  # (B, n_head, T, T)
+        past = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+        weights = self.dropout(torch.softmax(scores.masked_fill(~past, -math.inf), -1))
+        parts = torch.einsum("bhqk,bkhd->bqhd", weights, v)  # (B, T, n_head, H)
+        return self.dropout(self.proj(parts.reshape(x.shape)))  # (B, T, C)
+#< heads
 
 
 #> feedforward
@@ -100,7 +103,7 @@ class Model(nn.Module):
         if stage == 5:
             self.feed_forward = FeedForward(o)
         if stage >= 6:
-            attention = lambda: AllHeadsAtOnce(o) if stage == 9 else MultiHead(o, proj=stage >= 7)
+            attention = lambda: AllHeadsAtOnce(o) if stage >= 9 else MultiHead(o, proj=stage >= 7)
             blocks = (Block(o, attention(), residual=stage >= 7, norm=stage >= 8) for _ in range(o["n_layer"]))
             self.blocks = nn.Sequential(*blocks)
         if stage >= 8:

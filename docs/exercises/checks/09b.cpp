@@ -1,41 +1,34 @@
-// as shipped: The rate is the same at every step
+// as shipped: split_heads(x) has the shape (2,5,12)
 #include "docs/exercises/check.h"
 #include EXERCISE
 using namespace exercise;
 
 std::string check() {
-    const double highest = 5e-3;
-    for (auto [warmup, steps] : {std::pair{10, 100}, {0, 40}, {7, 23}}) {
-        const size_t n = size_t(steps + 20);
-        Schedule core{.learning_rate = highest, .warmup = warmup, .steps = steps, .decay = true};
-        auto cosine = [](double done) { return (1 + std::cos(std::acos(-1.0) * done)) / 2; };
-        // The rates of all steps, with some other rise or fall.
-        auto rates = [&](auto rise, auto fall) {
-            return numbers(n, [&](size_t i) {
-                int step = int(i);
-                return step < warmup ? highest * rise(double(step))
-                                     : highest * fall(double(step - warmup) / (steps - warmup));
-            });
-        };
-        auto rise = [&](double step) { return (step + 1) / (warmup + 1); };
-        auto fall = [&](double done) { return 0.1 + 0.9 * cosine(std::min(done, 1.0)); };
-        expect_same(str("with warmup = ", warmup, " and steps = ", steps, ", rate"),
-                    numbers(n, [&](size_t step) { return rate_at(int(step), highest, warmup, steps); }),
-                    numbers(n, [&](size_t step) { return core.at(int(step)); }),
-                    "Rise by the first formula while step < warmup, then fall by the second.",
-                    {{"The rate is the same at every step.", numbers(n, [&](size_t) { return highest; })},
-                     {"It starts at 0: the first step would be lost. (step + 1) / (warmup + 1).",
-                      rates([&](double step) { return step / warmup; }, fall)},
-                     {"The rise is 0: int / int drops the fraction. Let a double come first.",
-                      rates([](double) { return 0; }, fall)},
-                     {"The fall never begins: int / int drops the fraction, and done is 0 until the end.",
-                      rates(rise, [&](double done) { return fall(std::floor(done)); })},
-                     {"It falls to 0. It should end at a tenth.",
-                      rates(rise, [&](double done) { return cosine(std::min(done, 1.0)); })},
-                     {"Past the end it rises again: done is at most 1.",
-                      rates(rise, [&](double done) { return 0.1 + 0.9 * cosine(done); })},
-                     {"It does not rise over the first steps.",
-                      rates([&](double step) { return fall((step - warmup) / (steps - warmup)); }, fall)}});
-    }
-    return "The rate rises, falls along the cosine, and stays at a tenth.";
+    const int B = 2, T = 5, n_head = 3, H = 4;
+    Tensor x = random_tensor({B, T, n_head * H}, 1), apart = reshape(x, {B, T, n_head, H});
+    expect_same(
+        "split_heads(x)", split_heads(x, n_head), transpose(apart, 1, 2),
+        "See x as (B, T, n_head, H), then exchange the axes 1 and 2.",
+        {{"It has the right shape and the wrong numbers: (B, T, C) can't be seen as (B, n_head, T, H), the heads "
+          "lie inside a place.",
+          reshape(x, {B, n_head, T, H})},
+         {"The axes 1 and 2 are not exchanged yet.", apart}});
+    expect_same("merge_heads(split_heads(x))", merge_heads(transpose(apart, 1, 2)), x,
+                "Exchange the axes 1 and 2 again, then see the last two as one.",
+                {{"The axes are not exchanged before the heads are put side by side.",
+                  reshape(transpose(apart, 1, 2), {B, T, n_head * H})}});
+    Tensor q = random_tensor({B, T, n_head * H}, 2), k = random_tensor({B, T, n_head * H}, 3);
+    auto expected = [&](double divisor, const Mask& mask) {
+        auto heads = [&](const Tensor& y) { return reshape(y, {B, T, n_head, H}); };
+        Tensor scores = masked_fill(einsum("bqhd,bkhd->bhqk", heads(q), heads(k)) / divisor, mask, -INFINITY);
+        return reshape(einsum("bhqk,bkhd->bqhd", softmax(scores), heads(x)), x.shape());
+    };
+    expect_same("attend(q, k, v)", attend(q, k, x, n_head), expected(2, !tril(T)),
+                "softmax of the masked scores q k^T / sqrt(H), times v, head by head.",
+                {{"It is v itself: nothing is attended to yet.", x},
+                 {"The scores are divided by sqrt(C). A head has H numbers.", expected(std::sqrt(12), !tril(T))},
+                 {"The scores are not divided by sqrt(H).", expected(1, !tril(T))},
+                 {"Every place sees the ones after it.", expected(2, no_mask(T))},
+                 {"The mask hides what is behind and shows what is ahead.", expected(2, tril(T))}});
+    return "The same numbers as einsum's, by moving an axis.";
 }

@@ -1,47 +1,41 @@
-// as shipped: fresh is {1, 2, 3}, expected {3}
+// as shipped: The rate is the same at every step
 #include "docs/exercises/check.h"
 #include EXERCISE
 using namespace exercise;
 
 std::string check() {
-    struct Case {
-        std::vector<int> read, context;
-        bool clear;
-        std::vector<int> fresh;
-        std::string hint;
-    };
-    for (const Case& c :
-         {Case{{1, 2}, {1, 2, 3}, false, {3}, "1 and 2 are in the cache already: only what is new is read."},
-          {{1, 2}, {1, 2, 3, 4}, false, {3, 4}, "Two characters are new, up to the block size."},
-          {{}, {1, 2}, false, {1, 2}, "Nothing is kept yet, so everything is new."},
-          {{1, 2}, {5, 2, 3}, true, {5, 2, 3}, "This is another text: what is kept is of no use."},
-          {{1, 2, 3}, {1, 2}, true, {1, 2}, "The context is shorter than what is kept: it is another text."},
-          {{1, 2, 3}, {1, 2, 3}, true, {1, 2, 3}, "Nothing is new, but scores come only from reading: read it again."},
-          {{}, {1, 2, 3, 4, 5, 6}, false, {3, 4, 5, 6}, "The context is longer than the block: the window is its end."},
-          {{1, 2, 3, 4},
-           {1, 2, 3, 4, 5},
-           true,
-           {2, 3, 4, 5},
-           "The window has slid. 2 now stands at place 0 and was read at place 1: no kept key is right any more."},
-          {{2, 3, 4}, {1, 2, 3, 4, 5}, false, {5}, "The window is {2, 3, 4, 5}, and it begins with what is kept."}}) {
-        Plan found = plan(c.read, c.context, 4);
-        std::string given = "block_size = 4, read = " + list(c.read) + ", context = " + list(c.context) + ": ";
-        expect(found.fresh == c.fresh, given + "fresh is " + list(found.fresh) + ", expected " + list(c.fresh) + ".",
-               c.hint);
-        expect(found.clear == c.clear || c.read.empty(),
-               given + (found.clear ? "clear is true, expected false." : "clear is false, expected true."), c.hint);
+    const double highest = 5e-3;
+    for (auto [warmup, steps] : {std::pair{10, 100}, {0, 40}, {7, 23}}) {
+        const size_t n = size_t(steps + 20);
+        Schedule core{.learning_rate = highest, .warmup = warmup, .steps = steps, .decay = true};
+        auto cosine = [](double done) { return (1 + std::cos(std::acos(-1.0) * done)) / 2; };
+        // The rates of all steps, with some other rise or fall.
+        auto rates = [&](auto rise, auto fall) {
+            return numbers(n, [&](size_t i) {
+                int step = int(i);
+                return step < warmup ? highest * rise(double(step))
+                                     : highest * fall(double(step - warmup) / (steps - warmup));
+            });
+        };
+        auto rise = [&](double step) { return (step + 1) / (warmup + 1); };
+        auto fall = [&](double done) { return 0.1 + 0.9 * cosine(std::min(done, 1.0)); };
+        expect_same(str("with warmup = ", warmup, " and steps = ", steps, ", rate"),
+                    numbers(n, [&](size_t step) { return rate_at(int(step), highest, warmup, steps); }),
+                    numbers(n, [&](size_t step) { return core.at(int(step)); }),
+                    "Rise by the first formula while step < warmup, then fall by the second.",
+                    {{"The rate is the same at every step.", numbers(n, [&](size_t) { return highest; })},
+                     {"It starts at 0: the first step would be lost. (step + 1) / (warmup + 1).",
+                      rates([&](double step) { return step / warmup; }, fall)},
+                     {"The rise is 0: int / int drops the fraction. Let a double come first.",
+                      rates([](double) { return 0; }, fall)},
+                     {"The fall never begins: int / int drops the fraction, and done is 0 until the end.",
+                      rates(rise, [&](double done) { return fall(std::floor(done)); })},
+                     {"It falls to 0. It should end at a tenth.",
+                      rates(rise, [&](double done) { return cosine(std::min(done, 1.0)); })},
+                     {"Past the end it rises again: done is at most 1.",
+                      rates(rise, [&](double done) { return 0.1 + 0.9 * cosine(done); })},
+                     {"It does not rise over the first steps.",
+                      rates([&](double step) { return fall((step - warmup) / (steps - warmup)); }, fall)}});
     }
-    Tokens found = places({0, 3, 7}, 2);
-    expect(found.B == 3 && found.T == 2,
-           str("places has the shape ", to_string({found.B, found.T}), ", expected (3,2)."),
-           "S sequences, T new places each.");
-    std::vector<std::vector<int>> table{
-        {found.ids[0], found.ids[1]}, {found.ids[2], found.ids[3]}, {found.ids[4], found.ids[5]}};
-    expect_same("places of lengths {0, 3, 7}", table, std::vector<std::vector<int>>{{0, 1}, {3, 4}, {7, 8}},
-                "places[s, t] = lengths[s] + t.",
-                {{"All sequences start at place 0. Each goes on after what it has kept.",
-                  std::vector<std::vector<int>>{{0, 1}, {0, 1}, {0, 1}}},
-                 {"Both new places get the same number. The second comes one later.",
-                  std::vector<std::vector<int>>{{0, 0}, {3, 3}, {7, 7}}}});
-    return "It reads what is new, and everything again when the window slides.";
+    return "The rate rises, falls along the cosine, and stays at a tenth.";
 }

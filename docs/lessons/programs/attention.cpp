@@ -1,11 +1,12 @@
-// Lessons 03, 04 and 09: where the heads of a trained model look, on a text.
+// Lessons 03, 04 and 10: where the heads of a trained model look, on a text.
 //   attention 03_head TEXT     a map for each head: row i shows the weights with which place i looks back
-//   attention 09_gpt TEXT      a row for each head: the weights with which the last place looks back
+//   attention 10_gpt TEXT      a row for each head: the weights with which the last place looks back
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "common/babygpt.h"
+#include "common/text/utf8.h"
 #define main stage_main
 namespace one {
 #include "stages/03_head.cpp"
@@ -14,7 +15,7 @@ namespace several {
 #include "stages/04_multihead.cpp"
 }
 namespace gpt {
-#include "stages/09_gpt.cpp"
+#include "stages/10_gpt.cpp"
 }
 #undef main
 using namespace babygpt;
@@ -49,11 +50,11 @@ void print_map(const std::string& name, const std::vector<std::string>& text, co
 
 int main(int argc, char** argv) {
     return guarded("attention", [&] {
-        const std::vector<std::string> known{"03_head", "04_multihead", "09_gpt"};
+        const std::vector<std::string> known{"03_head", "04_multihead", "10_gpt"};
         if (argc != 3 || !*argv[2] || std::ranges::find(known, argv[1]) == known.end())
-            fail("usage: attention 03_head|04_multihead|09_gpt TEXT");
+            fail("usage: attention 03_head|04_multihead|10_gpt TEXT");
         std::string stage = argv[1], file = "runs/" + stage + "/model.safetensors";
-        SavedModel saved = load_model(file, stage);
+        SavedModel saved = load_model(file, {.stage = stage});
         std::vector<int> ids = saved.vocabulary.encode(decode_utf8(argv[2], "the text"), "text");
         if (int(ids.size()) > saved.options.block_size)
             fail("the text is longer than the block of ", saved.options.block_size);

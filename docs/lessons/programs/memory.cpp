@@ -1,4 +1,4 @@
-// Lesson 09: what each trained stage remembers. On 60 validation tales, the mean probability that it gives to the right
+// Lesson 10: what each trained stage remembers. On 60 validation tales, the mean probability that it gives to the right
 // first letter where a thing returns.
 #include <cmath>
 #include <cstdio>
@@ -34,7 +34,7 @@ int main() {
         std::printf("\n");
         for (const auto& [stage, make_model] : stages) {
             std::string file = "runs/" + stage + "/model.safetensors";
-            SavedModel saved = load_model(file, stage);
+            SavedModel saved = load_model(file, {.stage = stage});
             Rng unused(0);
             auto model = make_model(saved.options, saved.vocabulary.size(), unused);
             restore(model->parameters, saved.checkpoint, "", file);

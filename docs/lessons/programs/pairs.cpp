@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "common/babygpt.h"
+#include "common/text/utf8.h"
 #define main stage_main
 #include "stages/00_counts.cpp"
 #undef main

@@ -8,7 +8,7 @@ using namespace babygpt;
 int main(int argc, char** argv) {
     return guarded("positions", [&] {
         std::string stage = argc > 1 ? argv[1] : "03_head";
-        SavedModel saved = load_model("runs/" + stage + "/model.safetensors", stage);
+        SavedModel saved = load_model("runs/" + stage + "/model.safetensors", {.stage = stage});
         Tensor table;  // (T, C)
         for (const Module::Parameter& parameter : saved.checkpoint.tensors)
             if (parameter.name == "position_embedding.weight") table = parameter.tensor;

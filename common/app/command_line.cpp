@@ -1,0 +1,193 @@
+#include "common/app/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <map>
+
+#include "common/base/error.h"
+#include "common/base/files.h"
+
+namespace babygpt {
+
+namespace {
+
+struct CommandRow {
+    Command command;
+    std::string name, help;
+    std::vector<Group> groups;  // of the options it has
+};
+
+const std::map<Group, std::string> headings{
+    {Group::text, "The text"},          {Group::model, "The model"},
+    {Group::training, "Training"},      {Group::trained_model, "The trained model"},
+    {Group::writing, "What it writes"}, {Group::showing, "How it is shown"},
+};
+
+std::string in_quotes(const std::string& text) { return "'" + text + "'"; }
+
+template <class T>
+bool read_word(const std::string& word, T& value) {
+    if constexpr (std::is_same_v<T, std::string>) {
+        value = word;
+        return true;
+    } else if constexpr (std::is_same_v<T, bool>) {
+        value = word == "1";
+        return word == "0" || word == "1";
+    } else {
+        auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+        return error == std::errc() && end == word.data() + word.size();
+    }
+}
+
+// A check that a word is a value of the option's range, all of it, and says what was wanted otherwise.
+CLI::Validator in_range(const Option& option) {
+    auto check = [&option](const std::string& word) {
+        Options tried;
+        bool good = std::visit([&](auto field) { return read_word(word, tried.*field); }, option.field);
+        return good && option.fits(tried) ? "" : in_quotes(word) + " is not " + option.wanted();
+    };
+    std::string words;
+    for (const std::string& word : option.words) words += (words.empty() ? "{" : ",") + word;
+    return CLI::Validator(check, words.empty() ? "" : words + "}");
+}
+
+void add(CLI::App& command, const Option& option, Options& options) {
+    auto add_field = [&](auto Options::*field) {
+        auto& value = options.*field;
+        constexpr bool is_switch = std::is_same_v<decltype(value), bool&>;
+        if constexpr (is_switch)
+            if (!option.saved) return command.add_flag(option.flag(), value, option.help);
+        CLI::Option* added = command.add_option(option.flag(), value, option.help)->capture_default_str();
+        // A switch that is saved takes 0 or 1: a stage may have it on, so there must be a way to switch it off.
+        if constexpr (is_switch) added->type_name("INT")->default_str(str(value));
+        return added->check(in_range(option));
+    };
+    std::visit(add_field, option.field)->group(headings.at(option.group));
+}
+
+const Option* find_option(const std::string& flag) {
+    for (const Option& option : option_table())
+        if (option.flag() == flag && option.group != Group::none) return &option;
+    return nullptr;
+}
+
+// --block_size is --block-size, and --prompt= gives no text.
+std::vector<std::string> spelt(const std::vector<std::string>& words) {
+    std::vector<std::string> result;
+    for (const std::string& word : words) {
+        size_t length = std::min(word.find('='), word.size());
+        std::string flag = word.substr(0, length);
+        if (flag.starts_with("--")) std::replace(flag.begin(), flag.end(), '_', '-');
+        bool known = find_option(flag), no_text = word.size() == length + 1;
+        result.push_back(!known ? word : no_text ? flag : flag + word.substr(length));
+        if (known && no_text) result.push_back("");
+    }
+    return result;
+}
+
+size_t edit_distance(const std::string& a, const std::string& b) {
+    std::vector<size_t> row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+        size_t diagonal = row[0]++;
+        for (size_t j = 1; j <= b.size(); ++j) {
+            size_t above = row[j];
+            row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+            diagonal = above;
+        }
+    }
+    return row.back();
+}
+
+// An option of another stage or command is refused by its name; for anything else the nearest is suggested, if it is
+// near.
+[[noreturn]] void refuse_unknown(const CLI::App& command, const std::string& word) {
+    std::string name = word.substr(0, word.find('=')), nearest;
+    if (!name.starts_with("--")) fail("unexpected ", in_quotes(word), "; see --help");
+    if (find_option(name)) fail("this stage's ", command.get_name(), " has no ", name, "; --help lists what it has");
+    for (const CLI::Option* option : command.get_options()) {
+        std::string candidate = "--" + option->get_lnames().at(0);
+        if (nearest.empty() || edit_distance(name, candidate) < edit_distance(name, nearest)) nearest = candidate;
+    }
+    bool near = edit_distance(name, nearest) <= 1 + name.size() / 3;
+    fail("unknown option ", name, near ? "; did you mean " + nearest + "?" : ";", " --help lists all");
+}
+
+std::vector<CommandRow> commands_of(const Options& stage) {
+    const bool trains = stage.model.empty();
+    const std::string first = trains ? "train" : "compare";
+    return {{trains ? Command::train : Command::compare, first,
+             first + ", then write a sample (done when no command is given)",
+             trains ? std::vector{Group::text, Group::model, Group::training, Group::writing}
+                    : std::vector{Group::trained_model, Group::writing}},
+            {Command::sample,
+             "sample",
+             "write with a trained model",  // without steps nothing is kept: it counts again
+             {stage.steps ? Group::trained_model : Group::text, Group::writing, Group::showing}}};
+}
+
+}  // namespace
+
+Command parse_options(int argc, char** argv, Options& options) {
+    Options stage = options;
+    return parse_options(argc, argv, options, stage);
+}
+
+Command parse_options(int argc, char** argv, Options& options, const Options& stage) {
+    const std::vector<CommandRow> commands = commands_of(stage);
+    const CommandRow* chosen = &commands[0];
+    std::vector<std::string> words = spelt({argv + 1, argv + argc});
+    bool help = !words.empty() && (words[0] == "--help" || words[0] == "-h"), named = false;
+    for (const CommandRow& row : commands)
+        if (!words.empty() && words[0] == row.name) chosen = &row, named = true;
+    if (!words.empty() && !named && !words[0].starts_with("-"))
+        fail("unknown command ", in_quotes(words[0]), "; there is ", commands[0].name,
+             " (the default) and sample; see --help");
+    if (!named && !help) words.insert(words.begin(), chosen->name);
+
+    CLI::App app("Stage " + stage.stage +
+                     (stage.model.empty() ? ": trains a character language model on a text, then lets it write."
+                                          : ": writes with a trained model, with and without a cache."),
+                 stage.stage);
+    app.require_subcommand(1);
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // a script's options can be changed
+    if (options.out.empty()) options.out = "runs/" + stage.stage;
+    if (options.model.empty()) options.model = "runs/" + stage.stage;
+    for (const CommandRow& row : commands) {
+        CLI::App& command = *app.add_subcommand(row.name, row.help)->allow_extras();
+        command.get_formatter()->column_width(34);
+        for (Group group : row.groups)
+            for (const Option& option : option_table())
+                if (option.group == group && option.has(stage)) add(command, option, options);
+    }
+    CLI::App& command = *app.get_subcommand(chosen->name);
+    try {
+        std::reverse(words.begin(), words.end());  // as CLI11 takes them
+        app.parse(words);
+    } catch (const CLI::CallForHelp&) {
+        std::string text = command.help(stage.stage);
+        if (help) {
+            text = app.get_description() + "\n";
+            for (const CommandRow& row : commands)
+                text += str(&row == &commands[0] ? "Usage: " : "       ", stage.stage, " ",
+                            &row == &commands[0] ? "[" + row.name + "]" : row.name, " [OPTIONS]\n");
+            for (const CLI::App* each : app.get_subcommands({})) text += "\n" + each->help("", CLI::AppFormatMode::Sub);
+        }
+        std::fputs(text.c_str(), stdout);
+        flush_output();
+        std::exit(0);
+    } catch (const CLI::ArgumentMismatch& error) {  // the last word is an option without its value
+        std::string message = error.what();
+        fail(message.substr(0, message.find(':')), " needs a value; see --help");
+    } catch (const CLI::ParseError& error) {
+        fail(error.what());
+    }
+    if (std::vector<std::string> extras = command.remaining(); !extras.empty()) refuse_unknown(command, extras[0]);
+    if (!heads_fit(options))
+        fail("--n-embd ", options.n_embd, " is not a multiple of --n-head ", options.n_head,
+             "; each head takes an equal share, so try --n-embd ",
+             (options.n_embd / options.n_head + 1) * options.n_head);
+    return chosen->command;
+}
+
+}  // namespace babygpt

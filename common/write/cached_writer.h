@@ -1,0 +1,40 @@
+// Writing with caches: a model reads only what is new.
+#pragma once
+#include <algorithm>
+
+#include "common/write/sampler.h"
+
+namespace babygpt {
+
+//> writer
+// Scores of the next character by a model that takes its new tokens and a cache for each of its blocks. Past the block
+// size the window slides: every character then stands at another place, so no key or value is right any more, and the
+// whole window is read again.
+template <class Cache, class Model>
+NextLogits cached_writer(const Model& model, int block_size) {
+    std::vector<Cache> caches;
+    std::vector<int> read;  // the tokens that are in the caches
+    return [&model, block_size, caches, read](std::span<const int> context) mutable {
+        NoGrad writing;
+        std::span<const int> window = context.last(std::min(context.size(), size_t(block_size)));
+        bool goes_on = read.size() < window.size() && std::equal(read.begin(), read.end(), window.begin());
+        if (!goes_on) caches.assign(model.blocks.size(), Cache()), read.clear();
+        std::span<const int> fresh = window.subspan(read.size());
+        read.insert(read.end(), fresh.begin(), fresh.end());
+        Tensor logits = model(Tokens(1, int(fresh.size()), {fresh.begin(), fresh.end()}), caches);  // (1, new, V)
+        auto last = logits.values().last(size_t(logits.size(-1)));
+        return std::vector<real>(last.begin(), last.end());
+    };
+}
+//< writer
+
+struct Writer {  // one of several ways to write the same
+    std::string name;
+    NextLogits next;
+};
+
+// Lets all of them write the same text of several lengths and prints how fast each is, and the largest difference in
+// any score.
+void compare_writers(const std::vector<Writer>& writers, const Options& options);
+
+}  // namespace babygpt

@@ -1,0 +1,81 @@
+#include "common/write/display.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <clocale>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cwchar>
+
+#include "common/text/utf8.h"
+
+namespace babygpt {
+
+namespace {
+
+std::vector<double> probabilities(std::span<const real> logits) {
+    double highest = *std::max_element(logits.begin(), logits.end()), total = 0;
+    std::vector<double> p;
+    for (real z : logits) total += p.emplace_back(std::exp(z - highest));
+    for (double& v : p) v /= total;
+    return p;
+}
+
+}  // namespace
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+std::string shown(char32_t character, int width) {
+    std::string text = encode_utf8({&character, 1});
+    int columns = wcwidth(wchar_t(character));
+    if (character == U'\n') text = "⏎", columns = 1;
+    if (character == U'\t') text = "⇥", columns = 1;
+    if (columns < 0 || character == 0) text = describe(character), columns = int(text.size());
+    return text + std::string(size_t(std::max(0, width - columns)), ' ');
+}
+
+Display::Display(const Vocabulary& v, const Options& o)
+    : vocabulary(v),
+      show(o.show),
+      colours(isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR")) {
+    std::setlocale(LC_CTYPE, "C.UTF-8");  // for wcwidth
+}
+
+void Display::operator()(int token, std::span<const real> logits) const {
+    char32_t character = vocabulary.characters[size_t(token)];
+    if (show.empty()) {
+        print(encode_utf8({&character, 1}));
+    } else {
+        std::vector<double> p = probabilities(logits);
+        double surprise = -std::log(p[size_t(token)]);
+        show == "surprise" ? show_surprise(character, surprise) : show_choices(character, surprise, p);
+    }
+    std::fflush(stdout);
+}
+
+void Display::show_surprise(char32_t character, double nats) const {
+    if (!colours) {
+        std::printf("%s %5.2f\n", shown(character, 2).c_str(), nats);
+        return;
+    }
+    int warmth = std::min(5, int(nats));  // from green, expected, to red: less likely than 1 in e^5
+    std::string text = character == U'\n' ? "\n" : shown(character);
+    std::printf("\033[38;5;%dm%s\033[0m", 16 + 36 * warmth + 6 * (5 - warmth), text.c_str());
+}
+
+void Display::show_choices(char32_t character, double nats, const std::vector<double>& p) const {
+    std::vector<int> order(p.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = int(i);
+    size_t best = std::min<size_t>(5, order.size());
+    std::partial_sort(order.begin(), order.begin() + long(best), order.end(),
+                      [&](int a, int b) { return p[size_t(a)] > p[size_t(b)]; });
+    std::printf("%s %5.2f  |", shown(character, 2).c_str(), nats);
+    for (size_t i = 0; i < best; ++i)
+        std::printf("  %s %3.0f%%", shown(vocabulary.characters[size_t(order[i])], 2).c_str(),
+                    100 * p[size_t(order[i])]);
+    std::printf("\n");
+}
+
+}  // namespace babygpt

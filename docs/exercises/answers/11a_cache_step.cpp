@@ -1,0 +1,43 @@
+// Task 11a: one new place against what is kept.
+//
+// Keys and values of earlier places never change: they saw only what came before them. So they are kept, and a new
+// character costs one row. For one head of size H, the new place brings q, k and v (H). With `length` places kept
+// before:
+//   append k to keys and v to values; length grows by 1                              keys, values (length, H)
+//   scores[j] = (sum over h of q[h] * keys[j, h]) / sqrt(H)      for each kept j     (length)
+//   weights = softmax(scores)                                                        (length)
+//   result[h] = sum over j of weights[j] * values[j, h]                              (H)
+// There is no mask: what is kept is the past, and the new place itself.
+//
+// Check it: make exercise N=11a
+// Hint: append first, then attend: a place sees itself. Take the highest score off before exp, as in 01a.
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "common/tensor/real.h"
+using namespace babygpt;
+
+struct Cache {
+    std::vector<real> keys, values;  // (length, H), row by row
+    size_t length = 0;
+};
+
+std::vector<real> attend(Cache& cache, std::span<const real> q, std::span<const real> k, std::span<const real> v) {
+    size_t H = q.size();
+    std::vector<real> result(H, 0);
+    cache.keys.insert(cache.keys.end(), k.begin(), k.end());  // first: a place looks at itself, too
+    cache.values.insert(cache.values.end(), v.begin(), v.end());
+    ++cache.length;
+    std::vector<double> weights(cache.length, 0);
+    for (size_t j = 0; j < cache.length; ++j) {
+        for (size_t h = 0; h < H; ++h) weights[j] += q[h] * cache.keys[j * H + h];
+        weights[j] /= std::sqrt(double(H));
+    }
+    double highest = *std::max_element(weights.begin(), weights.end()), total = 0;
+    for (double& weight : weights) total += (weight = std::exp(weight - highest));
+    for (size_t j = 0; j < cache.length; ++j)
+        for (size_t h = 0; h < H; ++h) result[h] += real(weights[j] / total * cache.values[j * H + h]);
+    return result;
+}
