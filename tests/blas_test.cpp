@@ -40,4 +40,17 @@ TEST_SUITE("blas") {
         CHECK(json["options"]["threads"] == 1);
         works(shell, serial + "tests -tc='gemm: products on eight threads*'");
     }
+
+    TEST_CASE("too little address space ends a run with a line, at once" * with_programs()) {
+        if (Shell::sanitized()) return;  // a sanitizer's own tables take more than that
+        Shell shell;
+        for (int kilobytes : {100'000, 200'000, 300'000, 400'000}) {
+            CAPTURE(kilobytes);
+            Result result = shell("ulimit -v " + std::to_string(kilobytes) +
+                                  "; timeout 30 10_gpt --n-embd 192 --batch-size 64 --eval-batches 1 --threads 2");
+            CHECK(result.code == 2);
+            CHECK(is_one_line(result.err));
+            CHECK(says(result.err, "not enough memory"));
+        }
+    }
 }

@@ -64,10 +64,12 @@ void require_memory(size_t bytes, const char* what) {
     size_t available = available_memory();
     if (bytes > available)
         fail(
-            "not enough memory: ", what, " wants ", in_gigabytes(bytes), " more, ", in_gigabytes(available),
+            "not enough memory: ", what, " wants ", readable_size(bytes), " more, ", readable_size(available),
             " is free; choose smaller sizes (--n-embd, --n-layer, --block-size, --batch-size) or a smaller vocabulary");
 }
 
-std::string in_gigabytes(size_t bytes) { return format("%.1f GB", double(bytes) / 1e9); }
+std::string readable_size(size_t bytes) {
+    return bytes < 1e9 ? format("%.1f MB", double(bytes) / 1e6) : format("%.1f GB", double(bytes) / 1e9);
+}
 
 }  // namespace babygpt

@@ -9,6 +9,6 @@ namespace babygpt {
 // less. The directories are arguments for the tests.
 size_t available_memory(const std::string& proc = "/proc", const std::string& cgroups = "/sys/fs/cgroup");
 void require_memory(size_t bytes, const char* what);  // throws Error unless that much is available
-std::string in_gigabytes(size_t bytes);               // "1.5 GB"
+std::string readable_size(size_t bytes);              // "1.5 GB", "20.0 MB"
 
 }  // namespace babygpt

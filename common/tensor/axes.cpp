@@ -45,16 +45,16 @@ Array swapped(const Array& x, size_t first, size_t second) {
     size_t n = shape[second], inner = product(shape, second + 1, shape.size());
     std::swap(shape[first], shape[second]);
     Array y(shape);
-    real* to = y.data();
     for (size_t o = 0; o < outer; ++o)
-        for (size_t j = 0; j < n; ++j)
+        for (size_t i = 0; i < m; ++i)
             for (size_t b = 0; b < between; ++b) {
-                const real* from = x.data() + ((o * m * between + b) * n + j) * inner;
-                for (size_t i = 0; i < m; ++i, from += between * n * inner, to += inner)
-                    if (inner == 1)
-                        *to = *from;
-                    else
-                        std::copy_n(from, inner, to);
+                const real* from = x.data() + ((o * m + i) * between + b) * n * inner;
+                real* to = y.data() + ((o * n * between + b) * m + i) * inner;
+                size_t step = between * m * inner;
+                if (inner == 1)
+                    for (size_t j = 0; j < n; ++j) to[j * step] = from[j];
+                else
+                    copy_blocks(n, inner, from, inner, to, step);
             }
     return y;
 }

@@ -45,6 +45,7 @@ void for_each(const Axes& axes, const F& f) {
 Axes axes_of(const std::string& la, const Array::shape_type& a, const std::string& lb, const Array::shape_type& b,
              const std::string& ly, const Array::shape_type& y) {
     Axes axes;
+    axes.reserve(8);
     std::string names = ly;
     for (char c : la + lb)
         if (names.find(c) == names.npos) names += c;
@@ -70,9 +71,12 @@ Axes axes_of(const std::string& la, const Array::shape_type& a, const std::strin
     return axes;
 }
 
-// Gives an operand other strides, those of a copy laid out row by row in this order of axes. Returns the axes of the
+// Gives an operand other strides, those of a copy laid out row by row, loops first. Returns the axes of the
 // copying: `a` is where a number was, `y` where it goes.
-Axes lay_out(const std::vector<Axis*>& order, size_t Axis::*stride) {
+Axes lay_out(Axes& loops, Axis& m, Axis& n, Axis& k, size_t Axis::*stride) {
+    std::vector<Axis*> order;
+    for (Axis& axis : loops) order.push_back(&axis);
+    order.insert(order.end(), {&m, &n, &k});
     Axes moves;
     size_t count = 1;
     for (size_t i = order.size(); i-- > 0;)
@@ -104,13 +108,9 @@ void contract(const std::string& la, const Array& a, const std::string& lb, cons
         std::swap(m.a, m.b), std::swap(n.a, n.b), std::swap(k.a, k.b);
         for (Axis& axis : loops) std::swap(axis.a, axis.b);
     }
-    std::vector<Axis*> order;
-    for (Axis& axis : loops) order.push_back(&axis);
-    order.insert(order.end(), {&m, &n, &k});
-
     Array copy_of_a, copy_of_b, result;  // where rows or columns do not lie side by side
     auto copied = [&](const real* from, size_t Axis::*stride, Array& copy) -> const real* {
-        Axes moves = lay_out(order, stride);
+        Axes moves = lay_out(loops, m, n, k, stride);
         copy = Array(Array::shape_type{moves[0].size * moves[0].y});
         for_each(moves, [&](size_t was, size_t, size_t is) { copy.data()[is] = from[was]; });
         return copy.data();
@@ -121,7 +121,7 @@ void contract(const std::string& la, const Array& a, const std::string& lb, cons
     real *to = y, beta_of_result = beta;
     size_t count = std::accumulate(shape.begin(), shape.end(), size_t{1}, std::multiplies<>());
     if (n.y > 1) {
-        moves_back = lay_out(order, &Axis::y);
+        moves_back = lay_out(loops, m, n, k, &Axis::y);
         result = Array(Array::shape_type{count});
         to = result.data(), beta_of_result = 0;
     }

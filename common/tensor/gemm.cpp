@@ -10,9 +10,13 @@
 #include "common/base/thread_pool.h"
 #include "common/tensor/tile.h"
 
-extern "C" {  // OpenBLAS's own
+extern "C" {
 void openblas_set_num_threads(int);
 int openblas_get_parallel();
+// While it is loaded OpenBLAS calls this for the number of threads to start; ours stands before its own, which looks
+// into the environment. It must start none: threads are over the batch, and where there is no memory or no thread to be
+// had it would wait for ever or end the program.
+int openblas_num_threads_env() { return 1; }
 }
 
 namespace babygpt {

@@ -36,17 +36,18 @@ void scale_row(real* y, real factor, size_t n) {
 }  // namespace
 
 void softmax_row(const real* x, real* y, size_t n, size_t seen) {
-    real highest = max_of(x, seen);
+    Vec v(lowest);
+    if (n <= lanes) v = load(x, seen, lowest);  // the whole row in one vector; what is not seen weighs exp(-inf) = 0
+    real highest = n <= lanes ? max(v) : max_of(x, seen);
     if (highest == lowest) {  // all hidden: exp(-inf + inf) would be NaN
         std::fill_n(y, n, real(0));
-        return;
+    } else if (n <= lanes) {
+        Vec e = xsimd::exp(v - Vec(highest));
+        store(y, e * Vec(1 / sum(e)), n);
+    } else {
+        scale_row(y, 1 / exp_row(x, highest, y, seen), seen);
+        std::fill(y + seen, y + n, real(0));
     }
-    if (n <= lanes) {  // the whole row in one vector; what is not seen has the weight exp(-inf) = 0
-        Vec e = xsimd::exp(load(x, seen, lowest) - Vec(highest));
-        return store(y, e * Vec(1 / sum(e)), n);
-    }
-    scale_row(y, 1 / exp_row(x, highest, y, seen), seen);
-    std::fill(y + seen, y + n, real(0));
 }
 
 void softmax_pullback_row(const real* y, const real* dy, real* dx, size_t n) {

@@ -61,7 +61,7 @@ void* pool_allocate(size_t bytes) {
     }
     size_t alignment = rounded >= huge_page ? huge_page : line;
     void* block = std::aligned_alloc(alignment, (rounded + alignment - 1) / alignment * alignment);
-    if (!block) fail("not enough memory: an array wants ", in_gigabytes(bytes), "; choose smaller sizes");
+    if (!block) fail("not enough memory: an array wants ", readable_size(bytes), "; choose smaller sizes");
     if (alignment == huge_page)
         madvise(block, rounded, MADV_HUGEPAGE);  // fewer page faults; a hint, free to be ignored
     return block;

@@ -1,10 +1,10 @@
 // Task 10a: dropout.
 //
 // While training, dropout sets a share p of the numbers to 0, others each time, so that no number relies on one other.
-// A coin for each number decides:
-//   coin = 0 with the probability p, and 1 / (1 - p) otherwise                   coins (n)
-//   y[i] = x[i] * coin[i]                                                        x and y (n)
-//   dx[i] = dy[i] * coin[i]                                                      dy and dx (n): the same coins
+// The dropout mask decides for each number:
+//   mask[i] = 0 with the probability p, and 1 / (1 - p) otherwise                mask (n)
+//   y[i] = x[i] * mask[i]                                                        x and y (n)
+//   dx[i] = dy[i] * mask[i]                                                      dy and dx (n): the same mask
 // The 1 / (1 - p) makes up for what is missing: on average y is x, so that without dropout, when writing, the numbers
 // are as large as they were in training.
 //
@@ -17,16 +17,16 @@
 #include "common/tensor/real.h"
 using namespace babygpt;
 
-std::vector<real> throw_coins(size_t n, double p, Rng& rng) {
-    std::vector<real> coins(n, 0);
+std::vector<real> dropout_mask(size_t n, double p, Rng& rng) {
+    std::vector<real> mask(n, 0);
     // your code here
-    return coins;
+    return mask;
 }
 
-void dropout(std::span<const real> x, const std::vector<real>& coins, std::span<real> y) {
+void dropout(std::span<const real> x, const std::vector<real>& mask, std::span<real> y) {
     // your code here
 }
 
-void dropout_pullback(std::span<const real> dy, const std::vector<real>& coins, std::span<real> dx) {
+void dropout_pullback(std::span<const real> dy, const std::vector<real>& mask, std::span<real> dx) {
     // your code here
 }

@@ -34,8 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         Options o = saved.options;
         o.tokens = 6;  // the block of the sound one is 4, so the window slides
         works_or_is_refused([&] { write_text(next_logits(model, o.block_size), saved.vocabulary, o); });
-        works_or_is_refused(
-            [&] { write_text(cached_writer<gpt::Cache>(model, o.block_size), saved.vocabulary, o); });
+        works_or_is_refused([&] { write_text(cached_writer<gpt::Cache>(model, o.block_size), saved.vocabulary, o); });
         works_or_is_refused(
             [&] { write_text(cached_writer<KeyValueCache>(model, o.block_size), saved.vocabulary, o); });
     });

@@ -1,5 +1,5 @@
-// The models of all stages that train, in one program. stages.inc is made from what is in stages/: each stage's source in
-// a namespace of its own, and `stages`, a map from a stage's name to what makes its model.
+// The models of all stages that train, in one program. stages.inc is made from what is in stages/: each stage's source
+// in a namespace of its own, and `stages`, a map from a stage's name to what makes its model.
 #pragma once
 #include <cmath>
 #include <cstdio>

@@ -48,7 +48,7 @@ std::vector<int> write(const Model& model, const Options& o, std::vector<int> co
     return context;
 }
 
-// Trains, then writes o.count texts from the prompt. `noise` is where dropout's coins come from.
+// Trains, then writes o.count texts from the prompt. `noise` is where dropout masks come from.
 std::vector<std::vector<int>> train_and_write(Model& model, const std::vector<int>& text, const Options& o,
                                               const std::vector<int>& prompt, Rng& noise) {
     AdamW optimiser(model.parameters);

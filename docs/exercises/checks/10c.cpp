@@ -31,7 +31,7 @@ std::string check() {
               "The weights are the same and there are no dice in write(). What else is random in this model, and until "
               "when is it on?");
     }
-    int throws = 0;  // how many coins' keys dropout drew
+    int throws = 0;  // how many keys of dropout masks were drawn
     for (Rng again = start; again.state != noise.state && throws < 100000; ++throws) again.next();
     expect(throws >= o.steps && model.dropout.p == o.dropout,
            str("The texts are equal, but dropout drew ", throws, " times in ", o.steps, " steps of training."),
