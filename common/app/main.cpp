@@ -1,10 +1,27 @@
 #include "common/app/main.h"
 
+#include <cstdio>
+
 #include "common/app/command_line.h"
 #include "common/app/sample.h"
+#include "common/tensor/gemm.h"
 #include "common/train/train.h"
 
 namespace babygpt {
+
+namespace {
+
+// The serial OpenBLAS may stand in for the threaded one under the same name. It serves one caller at a time.
+void heed_serial_blas(Options& options) {
+    if (blas_takes_threads() || thread_count(options) == 1) return;
+    options.threads = 1;
+    std::fprintf(
+        stderr,
+        "%s: the OpenBLAS here is the serial one, so it runs on one thread; libopenblas0-pthread has the other\n",
+        options.stage.c_str());
+}
+
+}  // namespace
 
 int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model, const Train& train) {
     return guarded(defaults.stage, [&] {
@@ -16,6 +33,7 @@ int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& m
             as_it_was.out = options.out;
             parse_options(argc, argv, options = as_it_was, defaults);
         }
+        heed_serial_blas(options);
         if (train) return train(options);
         Corpus corpus = load_corpus(options.data);
         check_fit(options, corpus);
