@@ -124,14 +124,17 @@ test: $(SETUP) ## build and run all tests
 	@+$(building) $(DOUBLE) build/double/tests
 	@tests/run build/double/tests build/tests "$(LESSONS) check"
 
+# In float, as the programs compute; -O1, as a step takes dozens of times longer whatever is optimised. Long tests take
+# fewer steps then (Shell::sanitized), and limits on the address space, of which a sanitizer needs terabytes, are left out.
 .PHONY: sanitize
-SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g1 -DBABYGPT_DOUBLE
-sanitize: $(SETUP) ## the tests under the address, undefined-behaviour and thread sanitizers
-	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" build/asan/tests
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g1
+sanitize: $(SETUP) ## the tests and the programs under the address and undefined-behaviour sanitizers, threads under theirs
+	@tests/install $(TEST_PACKAGES)
+	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" all build/asan/tests
 	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -O1 -g1" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
-	@ASAN_OPTIONS=detect_leaks=1 tests/run build/asan/tests
-	@TSAN_OPTIONS=halt_on_error=1 tests/run "build/tsan/tests --test-suite=threads"
+	@ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 \
+	    tests/run build/asan/tests "build/tsan/tests --test-suite=threads"
 
 .PHONY: parity
 parity: $(SETUP) ## every stage against PyTorch: logits, loss, gradients, 300 steps of training, checkpoints

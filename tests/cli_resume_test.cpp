@@ -164,7 +164,7 @@ TEST_SUITE("command line") {
         Shell shell;
         REQUIRE_MESSAGE(shell("command -v script").code == 0, "script is missing; it is in Debian's bsdutils");
         write_small_text(shell);
-        std::string line = quick("03_head", 6000) + " --eval-interval 6000";
+        std::string line = quick("03_head", Shell::sanitized() ? 600 : 6000) + " --eval-interval 6000";
         std::string said = works(shell, "script -qec '" + line + "' /dev/null");
         size_t live = said.rfind(" s left");
         REQUIRE(live != said.npos);
@@ -193,7 +193,9 @@ TEST_SUITE("command line") {
             works(shell, "rm -r whole parts");
         }
         // The learning rate of 10 depends on how many steps are planned, so it is stopped on its way.
-        std::string line = quick("10_gpt", 800) + " --eval-interval 300 --save-interval 50";
+        int steps = Shell::sanitized() ? 48 : 800;
+        std::string line =
+            quick("10_gpt", steps) + " --eval-interval 300 --save-interval " + std::to_string(steps / 16);
         works(shell, line + " --out whole");
         for (int i = 0; i < 2; ++i) {
             signalled(shell, line, "parts", i ? "INT" : "KILL", 100 + std::rand() % 300);
@@ -320,7 +322,7 @@ TEST_SUITE("command line") {
         Shell shell;
         write_small_text(shell);
         std::string line = quick("05_feedforward", 1'000'000) + " --eval-interval 1 --save-interval 1";
-        for (int moment = 0; moment < 50; ++moment) {
+        for (int moment = 0; moment < (Shell::sanitized() ? 5 : 50); ++moment) {
             Result killed = signalled(shell, line, "run", "KILL", std::rand() % 150);
             INFO("moment ", moment, ": ", killed.err);
             CHECK(killed.code == 128 + 9);

@@ -53,9 +53,15 @@ class Shell {
     Result operator()(const std::string& line) const {
         put(home / "line", line);
         std::string in = "cd '" + (home / "work").string() + "'; export PATH='" + programs().string() + "':$PATH; ";
-        std::string run = "exec timeout -k 5 60 bash ../line >../out 2>../err </dev/null";
-        int status = std::system((in + run).c_str());
-        return {WEXITSTATUS(status), get(home / "out"), get(home / "err")};
+        std::string log = "export ASAN_OPTIONS=\"$ASAN_OPTIONS:log_path='" + (home / "sanitizer").string() + "'\"; ";
+        std::string run = std::string("exec timeout -k 5 ") + (sanitized() ? "600" : "60");
+        int status = std::system((in + log + run + " bash ../line >../out 2>../err </dev/null").c_str());
+        Result result{WEXITSTATUS(status), get(home / "out"), get(home / "err")};
+        // The address sanitizer reports to a file, sanitizer.PID, the one of undefined behaviour to stderr.
+        if (result.err.find(": runtime error: ") != std::string::npos) FAIL(line, "\n", result.err);
+        for (const auto& entry : std::filesystem::directory_iterator(home))
+            if (entry.path().stem() == "sanitizer") FAIL(line, "\n", get(entry.path()));
+        return result;
     }
 
     std::filesystem::path path(const std::string& name) const { return home / "work" / name; }
@@ -76,10 +82,16 @@ class Shell {
         return all;
     }
 
+#ifdef __SANITIZE_ADDRESS__
+    static constexpr bool sanitized() { return true; }  // and dozens of times slower
+#else
+    static constexpr bool sanitized() { return false; }
+#endif
     static bool ready() { return std::filesystem::exists(programs() / "report"); }
 
   private:
-    static std::filesystem::path programs() { return std::filesystem::absolute("build"); }
+    // They stand beside the tests, built with the same flags.
+    static std::filesystem::path programs() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
     static std::string get(const std::filesystem::path& file) {
         std::ifstream in(file, std::ios::binary);
         return {std::istreambuf_iterator<char>(in), {}};
