@@ -74,7 +74,7 @@ TEST_SUITE("axes") {
         check_error([&] { slice(x, 1, 0, 4); }, {"slice", "0 to 4", "axis 1", "(2,3)"});
         check_error([&] { slice(x, 1, 2, 2); }, {"slice", "2 to 2"});
         check_error([&] { slice(x, 0, -1, 1); }, {"slice", "-1 to 1"});
-        check_error([&] { reshape(x, {4, 2}); }, {"reshape", "(2,3)", "6", "(4,2)", "8"});
+        check_error([&] { reshape(x, {4, 2}); }, {"reshape", "(2,3)", "6", "(4,2)"});
         check_error([&] { reshape(x, {-2, -3}); }, {"reshape", "(2,3)", "(-2,-3)"});
         check_error([&] { reshape(x, {}); }, {"reshape", "(2,3)", "()"});
     }

@@ -461,7 +461,7 @@ TEST_SUITE("checkpoint") {
         number("n_head", "1e1", "options have n_head 10.0, not");
         number("n_layer", "0", "options have n_layer 0, not a whole number from 1 to 1000");
         number("n_layer", "1",
-               "has a tensor blocks.1.attention.proj.bias that a model of its options has no place for");
+               "has a tensor blocks.1.attention.key.weight that a model of its options has no place for");
         number("n_layer", "3", "has no tensor blocks.2");
         number("n_layer", "1000", "do not fit");
         number("n_embd", "0", "options have n_embd 0");

@@ -222,18 +222,24 @@ TEST_SUITE("command line") {
         CHECK(shell.read("parts/samples.txt").starts_with("A"));
     }
 
-    TEST_CASE("the evaluation that an interruption adds is no candidate for the best model" * with_programs()) {
+    TEST_CASE("what an interruption finds best is kept, and given up again by --resume" * with_programs()) {
         Shell shell;
         write_small_text(shell);
-        Result result = signalled(shell, quick("03_head", 10'000'000) + " --eval-interval 1000000", "run", "INT", 200);
-        CHECK(result.code == 0);
-        nlohmann::json run = summary(shell, "run");
-        CHECK(run["best"]["step"] == 0);
-        CHECK(run["final"]["val_loss"].get<double>() < run["best"]["val_loss"].get<double>());
+        std::string line = quick("03_head", 10'000'000) + " --eval-interval 1000000 --learning-rate 0.0001";
+        CHECK(signalled(shell, line, "run", "INT", 200).code == 0);
+        auto best_step = [&] { return nlohmann::json::parse(shell.read("run/run.json"))["best"]["step"].get<int>(); };
         int step = steps_of(shell, "run");
-        works(shell, "03_head --resume --out run --steps " + std::to_string(step + 1));
-        CHECK(columns(shell.read("run/metrics.csv"))[0] == Cells{"step", "0", std::to_string(step + 1)});
-        CHECK(summary(shell, "run")["best"]["step"] == step + 1);
+        CHECK(best_step() == step);  // learnt slowly, so the last is the best: it is not thrown away
+        std::string of_interruption = tensors(shell, "run/model.safetensors");
+        works(shell, quick("03_head", 0) + " --learning-rate 0.0001 --out start");  // the one planned before
+        CHECK(of_interruption != tensors(shell, "start/model.safetensors"));
+        works(shell, "03_head --resume --out run --learning-rate 0.0001 --steps " + std::to_string(step));
+        CHECK(best_step() == step);  // the same step, now planned as the last one
+        CHECK(tensors(shell, "run/model.safetensors") == of_interruption);
+        works(shell, "rm -r run");
+        CHECK(signalled(shell, line, "run", "INT", 200).code == 0);
+        shell("03_head --resume --out run & sleep 1; kill -KILL $!");  // before its next evaluation
+        CHECK(tensors(shell, "run/model.safetensors") == tensors(shell, "start/model.safetensors"));
     }
 
     TEST_CASE("what a run has measured stays as it was when it is resumed" * with_programs()) {

@@ -234,7 +234,7 @@ TEST_SUITE("command line") {
         works(shell, "yes abc | head -c 2000000 > long");
         works(shell, quick("03_head", 1));
         refuses(shell, "03_head --data long --block-size 1 --n-embd 1000000", " wants 4000.");
-        refuses(shell, "10_gpt --data long --block-size 1 --n-embd 1000000 --n-head 1", " wants 12000.");
+        refuses(shell, "10_gpt --data long --block-size 1 --n-embd 1000000 --n-head 1", " wants 4000.");
         // Too much for a step, not for the model: it is found out before the earlier run is moved out of the way.
         refuses(shell, "03_head --data long --batch-size 1 --n-embd 1 --block-size 190000 --eval-batches 1",
                 " wants 144.");

@@ -165,10 +165,15 @@ TEST_SUITE("einsum") {
                 .y;
         };
         auto by_transposing = [&] {
-            auto split = [&](const Tensor& x) { return transpose(heads.split(x), 1, 2); };  // (B, n_head, T, H)
-            Tensor scores = matmul(split(qkv[0]), transpose(split(qkv[1]))) / std::sqrt(H);
-            Tensor y = matmul(softmax(masked_fill(scores, hidden, -INFINITY)), split(qkv[2]));
-            return heads.merge(transpose(y, 1, 2));
+            const Tensor &q = qkv[0], &k = qkv[1], &v = qkv[2];
+            //> transposed
+            auto split = [&](const Tensor& x) {                                          // (B, T, C)
+                return transpose(reshape(x, {x.size(0), x.size(1), n_head, -1}), 1, 2);  // (B, n_head, T, H)
+            };
+            Tensor scores = matmul(split(q), transpose(split(k))) / std::sqrt(H);              // (B, n_head, T, T)
+            Tensor parts = matmul(softmax(masked_fill(scores, hidden, -INFINITY)), split(v));  // (B, n_head, T, H)
+            return reshape(transpose(parts, 1, 2), q.shape());                                 // (B, T, C)
+            //< transposed
         };
         auto head_by_head = [&] {
             std::vector<Tensor> parts;

@@ -96,7 +96,7 @@ TEST_CASE("docs/checkpoint.md: the table holds every stage's tensors, their shap
         for (const auto& [name, tensor] : model->parameters)
             real_ones[std::stoi(stage)][std::regex_replace(name, number, ".N")] = tensor.shape();
     }
-    CHECK(described.size() == 9);
+    CHECK(described.size() == stages.size());
     for (const auto& [stage, names] : real_ones) {
         CAPTURE(stage);
         for (const auto& [name, shape] : names) {

@@ -22,7 +22,8 @@ namespace babygpt {
 // The stages that train, or count: those whose source starts a run, in order.
 inline const std::vector<std::string> all_stages = [] {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator("stages")) {
+    std::error_code elsewhere;  // a test may start this program in a directory of its own, where there are none
+    for (const auto& entry : std::filesystem::directory_iterator("stages", elsewhere)) {
         std::ifstream file(entry.path());
         std::string source{std::istreambuf_iterator<char>(file), {}};
         bool runs = source.find("run_stage<Model>") != source.npos || source.find("Run run(") != source.npos;
@@ -31,7 +32,11 @@ inline const std::vector<std::string> all_stages = [] {
     std::sort(names.begin(), names.end());
     return names;
 }();
-inline const std::vector<std::string> trained_stages(all_stages.begin() + 1, all_stages.end());
+inline const std::vector<std::string> trained_stages = [] {
+    std::vector<std::string> names = all_stages;
+    std::erase(names, "00_counts");
+    return names;
+}();
 
 struct Result {
     int code;

@@ -11,7 +11,8 @@ namespace babygpt {
 // Loads a model that `trained_by` saved, compares the ways to write with it, unless the command is sample, and lets the
 // last of them write. Returns the exit code.
 template <class Model, class MakeWriters>
-int run_writers(int argc, char** argv, const Options& defaults, const std::string& trained_by, MakeWriters make_writers) {
+int run_writers(int argc, char** argv, const Options& defaults, const std::string& trained_by,
+                MakeWriters make_writers) {
     return guarded(defaults.stage, [&] {
         Options options = defaults;
         Command command = parse_options(argc, argv, options);

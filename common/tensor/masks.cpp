@@ -61,7 +61,8 @@ void fill_where(const Mask& mask, Array& x, const Shape& shape, real fill) {
 }  // namespace
 
 Mask tril(int rows, int columns) {
-    if (rows < 1 || columns < rows) fail("tril(", rows, ", ", columns, "): a mask needs a row, and no fewer columns");
+    if (rows < 1 || columns < rows)
+        fail("tril: a mask of ", to_string({rows, columns}), " needs a row, and no fewer columns");
     Mask mask{{rows, columns}, std::vector<char>(size_t(rows) * size_t(columns))};
     for (int i = 0; i < rows; ++i)
         std::fill_n(mask.values.begin() + std::ptrdiff_t(i) * columns, columns - rows + i + 1, 1);

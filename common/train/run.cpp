@@ -1,5 +1,6 @@
 #include "common/train/run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -109,11 +110,13 @@ void TrainingRun::record(int step, Losses losses, const Module* model) {
     begin();
     rows.push_back({step, losses, recent_seconds > 0 ? recent_tokens / recent_seconds : 0, seconds()});
     last = losses;
-    bool better = planned(step) && (rows.size() == 1 || losses.val < best.val);
+    bool better = rows.size() == 1 || losses.val < best.val;
     if (better) best = losses, best_step = step;
+    best_is_unplanned = better && !planned(step);
     if (planned(step)) recent_seconds = recent_tokens = 0;
     write_metrics();
-    if (better && model) write_whole(best_file(options.out), to_safetensors(objective.describe(*model, step, losses)));
+    if (better && planned(step) && model)
+        write_whole(best_file(options.out), to_safetensors(objective.describe(*model, step, losses)));
     progress.say(describe(rows.back()));
     mark = Clock::now();
 }
@@ -164,7 +167,6 @@ int TrainingRun::resume(Module& model, AdamW& optimiser, Rng& batches) {
     if (!std::filesystem::exists(of_best))
         fail("cannot resume ", options.out, ": its best model, ", of_best, ", is missing");
     restore(model.parameters, load_model(of_best, options).checkpoint, "", of_best);  // to see that it can be
-    restore(model.parameters, saved.checkpoint, "model.", file);
     std::vector<Module::Parameter> means = named(optimiser.parameters, optimiser.means),
                                    squares = named(optimiser.parameters, optimiser.squares);
     restore(means, saved.checkpoint, "mean.", file);
@@ -185,6 +187,12 @@ int TrainingRun::resume(Module& model, AdamW& optimiser, Rng& batches) {
     if (optimiser.steps > options.steps)
         fail("cannot resume ", options.out, ": it is at step ", optimiser.steps, " already, --steps is ",
              options.steps);
+    auto of_earlier = [](const Module::Parameter& saved_one) { return saved_one.name.starts_with("best."); };
+    if (std::ranges::any_of(saved.checkpoint.tensors, of_earlier)) {  // the interruption's model was better: give it up
+        restore(model.parameters, saved.checkpoint, "best.", file);
+        write_whole(of_best, to_safetensors(objective.describe(model, best_step, best)));
+    }
+    restore(model.parameters, saved.checkpoint, "model.", file);
     if (options.decay && options.steps != saved.options.steps)
         progress.say(format("the learning rate was planned for %d steps, from here on for %d\n", saved.options.steps,
                             options.steps));
@@ -206,6 +214,8 @@ void TrainingRun::save(int step, const Module& model, const AdamW& optimiser, co
     add("model.", model.parameters);
     add("mean.", named(optimiser.parameters, optimiser.means));
     add("square.", named(optimiser.parameters, optimiser.squares));
+    std::string file = best_file(options.out);
+    if (best_is_unplanned) add("best.", from_safetensors(read_file(file), file).tensors);
     Json state = {{"step", step},
                   {"batches", batches.state},
                   {"training_seconds", training_seconds},
@@ -221,6 +231,7 @@ void TrainingRun::save(int step, const Module& model, const AdamW& optimiser, co
             state["rows"].push_back({row.step, row.losses.train, row.losses.val, row.tokens_per_second, row.seconds});
     checkpoint.metadata["state"] = state.dump();
     write_whole(resume_file(options.out), to_safetensors(checkpoint));
+    if (best_is_unplanned) write_whole(file, to_safetensors(objective.describe(model, step, last)));
     mark = Clock::now();
 }
 

@@ -21,14 +21,14 @@ class TrainingRun {
     // when a run is resumed.
     bool due(int step) const;
     bool ends(int step) const;  // all steps are done, or it was interrupted
-    // Files and prints an evaluation; saves the model if it is the best so far. The one that an interruption adds is
-    // not a candidate: an uninterrupted run would not have had it. The first one makes the directory ready: what fails
-    // before it leaves all as it was. The time since the last update does not count as training.
+    // Files and prints an evaluation; saves the model if it is the best so far. The first one makes the directory
+    // ready: what fails before it leaves all as it was. The time since the last update does not count as training.
     void record(int step, Losses losses, const Module* model = nullptr);
     // After each update: counts its tokens and time, keeps the live line moving, and stops at a loss that is not a
     // number.
     void trained(int step, double loss, size_t tokens);
-    // All that resume() needs, every save_interval and at the end.
+    // All that resume() needs, every save_interval and at the end. If an interruption's evaluation was the best, that
+    // is the earlier best model, too: an uninterrupted run would have kept it.
     void save(int step, const Module& model, const AdamW& optimiser, const Rng& batches);
 
     // Lets the best model show what it can do, and writes samples.txt and run.json. Fails, when all is done, if
@@ -60,7 +60,7 @@ class TrainingRun {
     std::vector<Row> rows;
     Progress progress;
     DirectoryLock lock;
-    bool begun = false;
+    bool begun = false, best_is_unplanned = false;
     const char* stopped_by = nullptr;
     using Clock = std::chrono::steady_clock;
     Clock::time_point started = Clock::now(), mark = started;

@@ -12,13 +12,13 @@ namespace babygpt {
 // whole window is read again.
 template <class Cache, class Model>
 NextLogits cached_writer(const Model& model, int block_size) {
-    std::vector<Cache> caches;
+    std::vector<Cache> caches(model.blocks.size());
     std::vector<int> read;  // the tokens that are in the caches
     return [&model, block_size, caches, read](std::span<const int> context) mutable {
         NoGrad writing;
         std::span<const int> window = context.last(std::min(context.size(), size_t(block_size)));
         bool goes_on = read.size() < window.size() && std::equal(read.begin(), read.end(), window.begin());
-        if (!goes_on) caches.assign(model.blocks.size(), Cache()), read.clear();
+        if (!goes_on) caches.assign(caches.size(), Cache()), read.clear();
         std::span<const int> fresh = window.subspan(read.size());
         read.insert(read.end(), fresh.begin(), fresh.end());
         Tensor logits = model(Tokens(1, int(fresh.size()), {fresh.begin(), fresh.end()}), caches);  // (1, new, V)

@@ -25,6 +25,9 @@ namespace head {
 namespace multihead {
 #include "stages/04_multihead.cpp"
 }
+namespace heads {
+#include "stages/09_heads.cpp"
+}
 namespace gpt {
 #include "stages/10_gpt.cpp"
 }
@@ -46,6 +49,7 @@ MakeModel make(const std::string& kind) {
     if (kind == "bigram") return maker<bigram::Model>();
     if (kind == "head") return maker<head::Model>();
     if (kind == "multihead") return maker<multihead::Model>();
+    if (kind == "heads") return maker<heads::Model>();  // the readable form of gpt's attention
     if (kind == "gpt") return maker<gpt::Model>();
     fail("no model of kind ", kind);
 }
@@ -100,7 +104,7 @@ int main(int argc, char** argv) {
                       .n_layer = number(4)};
             Rng rng(1);
             cached::Model model(o, number(5), rng);
-            cached::CachedWriter writer(model, o);
+            NextLogits writer = cached_writer<KeyValueCache>(model, o.block_size);
             ThreadPool pool(number(6));
             pool.run([&](int worker) {
                 if (worker == 0)
