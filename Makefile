@@ -107,7 +107,8 @@ $(BUILD)/tests: $(call objects,$(TESTS)) $(LIBRARY)
 $(BUILD)/obj/tests/%.o: CXXFLAGS += -O1 -g1 -I$(BUILD)
 
 # The models of all stages that train, for the tests: each stage's source in a namespace of its own, and a map of them.
-$(call objects,$(TESTS) tests/parity/dump.cpp): | $(BUILD)/stages.inc
+$(call objects,$(TESTS) tests/parity/dump.cpp docs/lessons/programs/memory.cpp): | $(BUILD)/stages.inc
+$(BUILD)/obj/docs/lessons/programs/%.o: CXXFLAGS += -I$(BUILD)
 $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	@mkdir -p $(@D)
 	@{ printf 'namespace stage_%s {\n#include "stages/%s.cpp"\n}\n' $(foreach s,$(TRAINED),$s $s); \

@@ -25,9 +25,8 @@ struct Counts {
         for (double& f : frequency) f = (f + 1) / double(tokens.size() + frequency.size());
     }
 
-    // How likely b is after a. One more follower of a is pretended, spread over all characters by their frequency, so
-    // that a pair never seen is improbable but possible, and a character that nothing ever followed still has a next
-    // one.
+    // How likely b is after a. One more follower of a is pretended, spread over all characters by their frequency: a
+    // pair never seen is improbable but possible, and a character that nothing ever followed still has a next one.
     double probability(int a, int b) const {
         auto seen = followers[size_t(a)].find(b);
         double count = seen == followers[size_t(a)].end() ? 0 : seen->second;

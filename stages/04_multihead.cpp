@@ -1,5 +1,4 @@
-// Stage 04: several heads side by side. New since 03: struct MultiHeadAttention, and Model uses it in place of one
-// head.
+// Stage 04: several heads side by side. New since 03: struct MultiHeadAttention, which Model uses instead of one Head.
 #include <cmath>
 
 #include "common/babygpt.h"

@@ -11,7 +11,7 @@ struct Cache {
     int length() const { return keys.node ? keys.size(1) : 0; }
 
     void append(const Tensor& k, const Tensor& v) {  // (B, new, C): of the new places
-        keys = length() ? concat({keys, k}, 1) : k;
+        keys = keys.node ? concat({keys, k}, 1) : k;
         values = values.node ? concat({values, v}, 1) : v;
     }
 

@@ -47,5 +47,10 @@ TEST_SUITE("backward") {
         REQUIRE(model.parameters.size() == 1);
         CHECK(model.parameters[0].name == "embedding.weight");
         CHECK(model.parameter_count() == 10);
+        AdamW optimiser(model.parameters, 0);
+        real before = model.table.values()[0];
+        (sum(model.table) + sum(model.table)).backward();
+        optimiser.step(0.1);
+        CHECK(model.table.values()[0] == doctest::Approx(double(before) - 0.1).epsilon(1e-3));  // not 0.2
     }
 }

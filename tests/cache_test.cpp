@@ -88,6 +88,21 @@ TEST_CASE_FIXTURE(Fixture, "cache: sequences advance together as each does alone
     check(KeyValueCache());
 }
 
+TEST_CASE("KeyValueCache: cross-attention appends once and looks under a mask of its own, again and again") {
+    Tensor k = random_constant({2, 5, 8}, 1), v = random_constant({2, 5, 8}, 2);
+    KeyValueCache cache;
+    cache.append(slice(k, 1, 0, 2), slice(v, 1, 0, 2)), cache.append(slice(k, 1, 2, 5), slice(v, 1, 2, 5));
+    Mask read = padding({5, 3}, 5);
+    for (int places : {1, 7}) {
+        Tensor q = random_constant({2, places, 8}, uint64_t(places));
+        Tensor y = attention(q, cache.keys(), cache.values(), 2, read);
+        CHECK(difference(y.values(), attention(q, k, v, 2, read).values()) < rounding);
+        Tensor shorter = attention(slice(q, 0, 1, 2), slice(slice(k, 0, 1, 2), 1, 0, 3),
+                                   slice(slice(v, 0, 1, 2), 1, 0, 3), 2, padding({3}, 3));
+        CHECK(difference(slice(y, 0, 1, 2).values(), shorter.values()) < rounding);  // padding has no effect at all
+    }
+}
+
 TEST_CASE("KeyValueCache: what does not fit is refused, and what was kept stays as it was") {
     KeyValueCache cache;
     Tensor three = random_constant({2, 3, 4}), one = random_constant({2, 1, 4}, 2);
@@ -97,6 +112,7 @@ TEST_CASE("KeyValueCache: what does not fit is refused, and what was kept stays 
     check_error([&] { cache.attend(random_constant({2, 4, 4}), 2); }, {"attend", "(2,4,4)", "3 places"});
     check_error([&] { cache.attend(one, 3); }, {"attend", "3 heads"});
     CHECK(cache.length() == 3);
+    check_error([] { KeyValueCache().keys(); }, {"empty"});
     cache.append(one, one);
     CHECK(cache.length() == 4);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 #include "common/nn/nn.h"
@@ -32,7 +33,9 @@ inline Tensor fused_attention(const Tensor& qkv, int n_head, const auto&... drop
 }
 
 inline std::vector<real> copy(std::span<const real> numbers) { return {numbers.begin(), numbers.end()}; }
-inline bool same_bytes(std::span<const real> a, std::span<const real> b) { return std::ranges::equal(a, b); }
+inline bool same_bytes(std::span<const real> a, std::span<const real> b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
 
 // The largest difference, out of the largest number.
 inline double difference(std::span<const real> a, std::span<const real> b) {

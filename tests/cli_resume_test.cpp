@@ -238,7 +238,7 @@ TEST_SUITE("command line") {
         CHECK(tensors(shell, "run/model.safetensors") == of_interruption);
         works(shell, "rm -r run");
         CHECK(signalled(shell, line, "run", "INT", 200).code == 0);
-        shell("03_head --resume --out run & sleep 1; kill -KILL $!");  // before its next evaluation
+        shell("03_head --resume --out run > log & run=$!; " + until("grep -q resumed log") + "kill -KILL $run");
         CHECK(tensors(shell, "run/model.safetensors") == tensors(shell, "start/model.safetensors"));
     }
 
@@ -271,6 +271,25 @@ TEST_SUITE("command line") {
         works(shell, "rm run/model.safetensors");
         refuses(shell, line, "cannot resume run: its best model, run/model.safetensors, is missing");
         shell.write("run/model.safetensors", model);
+        const std::string sound = shell.read("run/resume.safetensors");
+        auto damaged = [&](const std::string& what, const std::string& instead) {  // of the state, quotes escaped
+            std::string bytes = sound;
+            size_t at = bytes.find(what);
+            REQUIRE_MESSAGE(at != bytes.npos, what);
+            bytes.replace(at, what.size(), instead);
+            uint64_t length;
+            std::copy_n(bytes.data(), 8, reinterpret_cast<char*>(&length));
+            length += instead.size() - what.size();
+            std::copy_n(reinterpret_cast<const char*>(&length), 8, bytes.data());
+            shell.write("run/resume.safetensors", bytes);
+            refuses(shell, line, "run/resume.safetensors is damaged");
+        };
+        damaged("\\\"rows\\\":[[0,", "\\\"rows\\\":[[],[0,");
+        damaged("\\\"rows\\\":[[0,", "\\\"rows\\\":[0,[0,");
+        for (const char* step : {"-7", "1099511627776", "2.7", "\\\"four\\\""})
+            damaged("\\\"step\\\":4,", "\\\"step\\\":" + std::string(step) + ",");
+        damaged("\"mean.head.key.weight\"", "\"neither.head.key.weight\"");
+        shell.write("run/resume.safetensors", sound);
         works(shell, "03_head --resume --steps 5 --out run");
     }
 

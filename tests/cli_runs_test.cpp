@@ -23,7 +23,7 @@ TEST_SUITE("command line") {
                                "--top-p", "--seed", "--count",  "--stop",   "--show",        "--interactive"},
             learning{"--batch-size",   "--block-size", "--steps",         "--learning-rate", "--eval-interval",
                      "--eval-batches", "--threads",    "--save-interval", "--resume",        "--model"},
-            gpt{"--n-embd", "--n-head", "--n-layer", "--dropout", "--warmup"};
+            gpt{"--n-embd", "--n-head", "--n-layer", "--dropout"};
         for (const std::string& stage : all_stages) {
             std::string help = works(shell, stage + " --help"),
                         parts = works(shell, stage + " train --help; " + stage + " sample -h");

@@ -52,8 +52,8 @@ TEST_SUITE("command line") {
             CHECK(result.err == "");
         };
         runs("no_mask", "", "<--out><runs/no_mask>");
-        runs("no_mask", "ARGS='--data sample.txt --prompt 10_kvcache'",
-             "<--out><runs/no_mask><--data><sample.txt><--prompt><10_kvcache>");
+        runs("no_mask", "ARGS='--data sample.txt --prompt 11_kvcache'",
+             "<--out><runs/no_mask><--data><sample.txt><--prompt><11_kvcache>");
         runs("no_mask", "ARGS='train --steps 5'", "<--out><runs/no_mask><--steps><5>");
         runs("no_mask", "ARGS='sample --tokens 5'", "<sample><--tokens><5>");
         runs("forgotten_place", "ARGS='--tokens 5'", "<--tokens><5>");

@@ -127,6 +127,14 @@ TEST_SUITE("kernels") {
                 }
     }
 
+    TEST_CASE("attention: with the causal mask it is causal_attention, gradients too") {
+        Tensor q = random_tensor({2, 9, 12}, 1), k = random_tensor({2, 9, 12}, 2), v = random_tensor({2, 9, 12}, 3);
+        check_same([&] { return causal_attention(q, k, v, 3); }, [&] { return attention(q, k, v, 3, tril(9)); },
+                   {q, k, v});
+        check_error([&] { attention(q, k, v, 5, tril(9)); }, {"attention", "(2,9,12)", "5 heads"});
+        check_error([&] { attention(q, k, v, 3, tril(8)); }, {"masked_fill", "(8,8)"});
+    }
+
     TEST_CASE("attention: fused equals composed with dropout on the weights") {
         for (int T : {1, 8, 33, 65})
             for (int B : {1, 3}) {

@@ -148,7 +148,7 @@ TEST_SUITE("options") {
             if (stage == "01_bigram") continue;
             std::string help = works(shell, stage + " train --help");
             for (const Option& option : option_table())
-                if (option.group == Group::training && (option.name != "warmup" || stage == "10_gpt"))
+                if (option.group == Group::training)
                     CHECK_MESSAGE(says(help, "\n  " + option.flag() + " "), stage, " lacks ", option.flag());
         }
     }

@@ -139,7 +139,7 @@ inline std::string trouble(const Result& result) {
 // The command has to succeed in all its parts, with nothing but remarks on stderr.
 inline std::string works(const Shell& shell, const std::string& line) {
     INFO(line);
-    Result result = shell("set -e\n" + line);
+    Result result = shell("set -eo pipefail\n" + line);
     CHECK_MESSAGE(trouble(result) == "", result.err);
     return result.out;
 }

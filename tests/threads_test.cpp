@@ -185,7 +185,7 @@ TEST_SUITE("threads") {
     }
 
     TEST_CASE("Trainer: one seed and one thread count give the same bytes, with dropout too") {
-        for (int threads : {1, 2, 3, 5}) {  // with 2, one has a row and helps the other with two
+        for (int threads : {1, 2, 3, 5}) {  // with 2, one has a row and the other two
             CAPTURE(threads);
             Result first = train(small(threads, 0.2)), second = train(small(threads, 0.2));
             CHECK(first.losses == second.losses);

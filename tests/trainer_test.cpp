@@ -169,6 +169,23 @@ TEST_SUITE("trainer") {
         fs::remove_all(home);
     }
 
+    TEST_CASE(
+        "a parameter that is replaced is trained on by every worker, and another shape is refused before the step") {
+        for (int threads : {1, 3}) {
+            CAPTURE(threads);
+            Options o{.batch_size = 3, .block_size = 1, .weight_decay = 0, .threads = threads};
+            LanguageModelling objective(o, letters(), make);
+            Trainer trainer(o, objective);
+            TextBatch batch({Tokens(3, 1, {0, 0, 0}), Tokens(3, 1, {0, 1, 2})});
+            trainer.step(batch);
+            Tensor table = trainer.model().parameters[0].tensor;
+            table.replace(Tensor::zeros(table.shape()));
+            CHECK(trainer.step(batch) == doctest::Approx(std::log(table.size(1))));  // all workers see the zeros
+            table.replace(Tensor::zeros({1, 2}));
+            check_error([&] { trainer.step(batch); }, {"(1,2)", "new optimiser"});
+        }
+    }
+
     TEST_CASE("a parameter that only some shares reach gets their gradients, and one that none reaches stays") {
         for (int pattern = 0; pattern < 27; ++pattern) {  // which of the three parameters each of three rows uses
             std::vector<int> ids{pattern % 3, pattern / 3 % 3, pattern / 9};

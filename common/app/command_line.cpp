@@ -99,8 +99,7 @@ size_t edit_distance(const std::string& a, const std::string& b) {
     return row.back();
 }
 
-// An option of another stage or command is refused by its name; for anything else the nearest is suggested, if it is
-// near.
+// An option of another stage or command is refused by its name; for anything else the nearest is suggested.
 [[noreturn]] void refuse_unknown(const CLI::App& command, const std::string& word) {
     std::string name = word.substr(0, word.find('=')), nearest;
     if (!name.starts_with("--")) fail("unexpected ", in_quotes(word), "; see --help");

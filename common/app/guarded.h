@@ -5,8 +5,7 @@
 
 namespace babygpt {
 
-// Runs f and turns what it throws into one line on stderr and an exit code: 2 for what the user can mend, 1 for the
-// rest.
+// Runs f and turns what it throws into a line on stderr and an exit code: 2 for what the user can mend, or else 1.
 int guarded(const std::string& name, const std::function<void()>& f);
 
 }  // namespace babygpt

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 std::string read_file(const std::string& path, size_t most) {
     std::string name = path == "-" ? "standard input" : path;
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) fail(path, " is a directory; give a file");
+    if (path != "-" && fs::is_directory(path, ignored)) fail(path, " is a directory; give a file");
     auto close = [](std::FILE* file) { return file == stdin ? 0 : std::fclose(file); };
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"), close);
     if (!file) fail("cannot read ", name, ": ", std::strerror(errno));

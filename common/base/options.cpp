@@ -69,7 +69,7 @@ const std::vector<Option>& option_table() {
 
         {"steps", &O::steps, Group::training, trains, saved, 0, billion, "updates of the parameters"},
         {"learning_rate", &O::learning_rate, Group::training, trains, saved, 1e-9, thousand, "how far an update goes"},
-        {"warmup", &O::warmup, Group::training, with<&O::warmup>, saved, 0, billion,
+        {"warmup", &O::warmup, Group::training, uses_trainer, saved, 0, billion,
          "steps until the learning rate is reached: large models start badly at once"},
         {"decay", &O::decay, Group::training, uses_trainer, saved, 0, 1,
          "1: the learning rate falls, so that the last steps settle; 0: it stays"},

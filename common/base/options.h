@@ -76,8 +76,7 @@ struct Option {
 };
 const std::vector<Option>& option_table();
 
-// The saved options for a run's files, and back: what the file lacks is as the stage has it. Fails on what no run
-// wrote.
+// The saved options for a run's files, and back: what a file lacks is as the stage has it. Fails on what no run wrote.
 std::string options_to_json(const Options& options);
 Options options_from_json(const std::string& json, const std::string& file, const Options& stage);
 

@@ -16,8 +16,7 @@ class ThreadPool {
 
     int size() const { return int(workers.size()); }
 
-    // Runs f(worker) on every worker, 0 being the caller's thread, and returns when all are done. If one threw, throws
-    // that.
+    // Runs f(worker) on every worker, 0 being the caller's thread, until all are done. Throws what one of them threw.
     void run(std::function<void(int worker)> f);
 
     int tasks_shared() const { return shared; }  // how many halves of a fork_join another worker did

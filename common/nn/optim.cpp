@@ -24,11 +24,15 @@ void AdamW::step(double learning_rate) {
     for (Module::Parameter& parameter : parameters) parameter.tensor.clear_grad();
 }
 
-void AdamW::begin() {
+void AdamW::check_shapes() const {
     for (size_t i = 0; i < parameters.size(); ++i)
         if (parameters[i].tensor.shape() != means[i].shape())
             fail("AdamW: ", parameters[i].name, " was ", to_string(means[i].shape()), " and is now ",
                  to_string(parameters[i].tensor.shape()), "; make a new optimiser after replacing a parameter");
+}
+
+void AdamW::begin() {
+    check_shapes();
     ++steps;
 }
 

@@ -13,6 +13,7 @@ class AdamW {
     explicit AdamW(std::vector<Module::Parameter> parameters, double weight_decay = 0.01, double beta1 = 0.9,
                    double beta2 = 0.99);
 
+    void check_shapes() const;        // fails if a parameter was replaced by one of another shape
     void step(double learning_rate);  // then the gradients are cleared
 
     // The same in parts that threads can do side by side: begin once, then update every part.

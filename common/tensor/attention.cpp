@@ -89,6 +89,16 @@ void attention_pullback(const Attention& s, const real* q, const real* k, const 
     });
 }
 
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, const Mask& visible) {
+    if (q.shape().size() != 3 || k.shape().size() != 3 || n_head < 1 || q.size(2) % n_head)
+        fail("attention: queries ", to_string(q.shape()), " and keys ", to_string(k.shape()), " for ", n_head,
+             " heads: both have to be (B,T,C), with C a multiple of the heads");
+    auto heads = [&](const Tensor& x) { return reshape(x, {x.size(0), x.size(1), n_head, -1}); };
+    Tensor scores = einsum("bqhd,bkhd->bhqk", heads(q), heads(k)) / std::sqrt(q.size(2) / n_head);
+    Tensor weights = softmax(masked_fill(scores, !visible, -INFINITY));
+    return reshape(einsum("bhqk,bkhd->bqhd", weights, heads(v)), q.shape());
+}
+
 Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, double p, uint64_t key) {
     Shape shape = q.shape();
     if (shape.size() != 3 || k.shape() != shape || v.shape() != shape)

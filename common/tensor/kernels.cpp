@@ -136,8 +136,8 @@ void add(std::span<const real> x, std::span<real> sum) {
 
 double sum_of_squares(std::span<const real> x) {
     double total = 0;
-    for (size_t start = 0; start < x.size();
-         start += 4096) {  // short runs in real, their sum in double: many small numbers stay exact
+    // Short runs in real, their sum in double: many small numbers stay exact.
+    for (size_t start = 0; start < x.size(); start += 4096) {
         Vec squares(real(0));
         for_lanes(std::min<size_t>(4096, x.size() - start), [&](size_t i, size_t count) {
             Vec v = load(x.data() + start + i, count);

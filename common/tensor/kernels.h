@@ -1,6 +1,5 @@
 // The loops over rows that every step runs, each in one pass: softmax, layer norm, cross-entropy, dropout, AdamW, and
-// attention in kernels of its own. Plain functions on plain memory; ops.cpp gives them gradients. A row holds n
-// numbers.
+// attention. Plain functions on plain memory, without gradients. A row holds n numbers.
 #pragma once
 #include <cstddef>
 #include <cstdint>

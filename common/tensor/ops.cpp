@@ -28,8 +28,7 @@ void add_grad_of_broadcast(const Tensor& x, const Array::shape_type& shape, Arra
         size_t ahead = dy.dimension() - shape.size();
         for (size_t i = 0; i < dy.dimension(); ++i)
             if (i < ahead || (shape[i - ahead] == 1 && dy.shape(i) != 1)) repeated.push_back(i);
-        Array summed =
-            xt::sum(dy, repeated);  // a reduction gets a name: inside an expression it is computed again and again
+        Array summed = xt::sum(dy, repeated);  // named: inside an expression it is computed again and again
         std::copy(summed.begin(), summed.end(), dx.begin());
     }
     add_grad(x, std::move(dx));

@@ -7,8 +7,8 @@
 
 namespace babygpt {
 
-void* pool_allocate(
-    size_t bytes);  // aligned to a cache line; throws Error with the size wanted when there is no memory
+// Aligned to a cache line. Throws Error with the size wanted when there is no memory.
+void* pool_allocate(size_t bytes);
 void pool_release(void* block, size_t bytes);
 
 template <class T>

@@ -10,8 +10,7 @@ inline std::string shapes(const Tensor& a, const Tensor& b) {
     return to_string(a.shape()) + " and " + to_string(b.shape());
 }
 
-// What two shapes become together: aligned at the last axis, sizes of 1 repeated. The last `apart` axes are not
-// compared.
+// What two shapes become together: aligned at the last axis, sizes of 1 repeated, but for the last `apart` axes.
 template <class S>
 S broadcast_shape(const char* op, const S& a, const S& b, size_t apart = 0) {
     S longer = a.size() < b.size() ? b : a;

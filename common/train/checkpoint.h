@@ -13,13 +13,13 @@ struct Checkpoint {
     std::map<std::string, std::string> metadata;
     std::vector<Module::Parameter> tensors;
 
-    const std::string& about(const std::string& key,
-                             const std::string& file) const;  // fails if the metadata has no such key
+    // Fails if the metadata has no such key.
+    const std::string& about(const std::string& key, const std::string& file) const;
 };
 
 std::string to_safetensors(const Checkpoint& checkpoint);
-Checkpoint from_safetensors(std::string_view bytes,
-                            const std::string& name);  // fails with one clear line on a damaged file
+// Fails with one clear line on a damaged file.
+Checkpoint from_safetensors(std::string_view bytes, const std::string& name);
 
 // What a model needs to be used again without the text it was trained on.
 struct SavedModel {

@@ -171,13 +171,21 @@ int TrainingRun::resume(Module& model, AdamW& optimiser, Rng& batches) {
                                    squares = named(optimiser.parameters, optimiser.squares);
     restore(means, saved.checkpoint, "mean.", file);
     restore(squares, saved.checkpoint, "square.", file);
+    for (const Module::Parameter& tensor : saved.checkpoint.tensors) {
+        auto begins = [&](const char* prefix) { return tensor.name.starts_with(prefix); };
+        if (!begins("model.") && !begins("mean.") && !begins("square.") && !begins("best."))
+            fail(file, " is damaged: it has a tensor ", brief(tensor.name), " that no run saves");
+    }
     double before = 0;
     read_state(saved.checkpoint, file, [&](const Json& state) {
         optimiser.steps = state.at("step");
         batches.state = state.at("batches");
         training_seconds = state.at("training_seconds"), trained_tokens = state.at("trained_tokens");
         recent_seconds = state.value("recent_seconds", 0.0), recent_tokens = state.value("recent_tokens", 0.0);
-        for (const auto& row : state.at("rows")) rows.push_back({row[0], {row[1], row[2]}, row[3], row[4]});
+        for (const Json& row : state.at("rows"))
+            rows.push_back({row.at(0), {row.at(1), row.at(2)}, row.at(3), row.at(4)});
+        if (std::to_string(optimiser.steps) != saved.checkpoint.about("step", file) || optimiser.steps < 0)
+            rows.clear();
         before = state.value("seconds", 0.0);
     });
     if (rows.empty()) fail(file, " is damaged: its state is not one a run wrote");

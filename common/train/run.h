@@ -24,8 +24,7 @@ class TrainingRun {
     // Files and prints an evaluation; saves the model if it is the best so far. The first one makes the directory
     // ready: what fails before it leaves all as it was. The time since the last update does not count as training.
     void record(int step, Losses losses, const Module* model = nullptr);
-    // After each update: counts its tokens and time, keeps the live line moving, and stops at a loss that is not a
-    // number.
+    // After each update: counts tokens and time, keeps the live line moving, and stops at a loss that is no number.
     void trained(int step, double loss, size_t tokens);
     // All that resume() needs, every save_interval and at the end. If an interruption's evaluation was the best, that
     // is the earlier best model, too: an uninterrupted run would have kept it.

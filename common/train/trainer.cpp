@@ -15,14 +15,19 @@ Trainer::Trainer(const Options& o, const Objective& what)
     for (int worker = 0; worker < std::min(pool.size(), o.batch_size); ++worker) {
         Rng rng(o.seed, "initialisation");
         replicas.push_back(objective.make_model(rng));
-        for (size_t i = 0; i < model().parameters.size(); ++i)
-            replicas.back()->parameters[i].tensor.share_values(model().parameters[i].tensor);
     }
     optimiser = AdamW(model().parameters, o.weight_decay, o.beta1, o.beta2);
 }
 
 double Trainer::step(const DrawnBatch& batch) {
     int workers = std::min(int(replicas.size()), batch.rows());
+    for (auto& replica : replicas)  // of a model just made, or after a parameter was replaced
+        for (size_t i = 0; i < optimiser.parameters.size(); ++i) {
+            const Tensor &own = replica->parameters[i].tensor, &common = optimiser.parameters[i].tensor;
+            if (own.node->value == common.node->value) continue;
+            optimiser.check_shapes();
+            Tensor(own).share_values(common);
+        }
     std::vector<double> losses(size_t(workers), 0.0), squares(size_t(pool.size()));
     pool.run([&](int worker) {
         if (worker < workers) losses[size_t(worker)] = work(worker, workers, batch);

@@ -24,9 +24,18 @@ void KeyValueCache::append(const Tensor& k, const Tensor& v) {
         }
         for (size_t b = 0; b < B; ++b) std::copy_n(&fresh[b * T * C], T * C, &all[(b * room + kept) * C]);
     };
-    add(keys, k.values()), add(values, v.values());
+    add(all_keys, k.values()), add(all_values, v.values());
     kept += T;
 }
+
+Tensor KeyValueCache::kept_of(const std::vector<real>& all) const {
+    if (kept == 0) fail("the cache is empty: append keys and values first");
+    Tensor result = Tensor::zeros({int(B), int(kept), int(C)});
+    for (size_t b = 0; b < B; ++b) std::copy_n(&all[b * room * C], kept * C, &result.values()[b * kept * C]);
+    return result;
+}
+Tensor KeyValueCache::keys() const { return kept_of(all_keys); }
+Tensor KeyValueCache::values() const { return kept_of(all_values); }
 
 Tensor KeyValueCache::attend(const Tensor& q, int n_head) const {
     Shape shape = q.shape();
@@ -39,8 +48,8 @@ Tensor KeyValueCache::attend(const Tensor& q, int n_head) const {
     std::vector<real> weights(T > 1 && T == kept ? T * T : kept);
     for (size_t b = 0; b < B; ++b)
         for (size_t h = 0; h < heads; ++h) {
-            const real *row = &q.values()[b * T * C + h * H], *k = &keys[b * room * C + h * H],
-                       *v = &values[b * room * C + h * H];
+            const real *row = &q.values()[b * T * C + h * H], *k = &all_keys[b * room * C + h * H],
+                       *v = &all_values[b * room * C + h * H];
             real* result = &out.values()[b * T * C + h * H];
             if (T > 1 && T == kept) {  // a prompt: all its places at once, as in training
                 attention({.T = T, .head_size = H, .stride = C}, row, k, v, weights.data(), result, C);

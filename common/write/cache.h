@@ -10,11 +10,14 @@ class KeyValueCache {
   public:
     int length() const { return int(kept); }           // places read so far
     void append(const Tensor& k, const Tensor& v);     // (B, T, C) each: of T new places
+    Tensor keys() const;                               // (B, length, C), for attention() with a mask of its own
+    Tensor values() const;                             // the same
     Tensor attend(const Tensor& q, int n_head) const;  // (B, T, C): the last T places look at all up to their own
 
   private:
     size_t B = 0, C = 0, kept = 0, room = 0;
-    std::vector<real> keys, values;  // (B, room, C)
+    Tensor kept_of(const std::vector<real>& all) const;
+    std::vector<real> all_keys, all_values;  // (B, room, C)
 };
 
 }  // namespace babygpt

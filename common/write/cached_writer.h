@@ -33,8 +33,7 @@ struct Writer {  // one of several ways to write the same
     NextLogits next;
 };
 
-// Lets all of them write the same text of several lengths and prints how fast each is, and the largest difference in
-// any score.
+// Lets all write the same text, in several lengths, and prints how fast each is and how far their scores differ.
 void compare_writers(const std::vector<Writer>& writers, const Options& options);
 
 }  // namespace babygpt

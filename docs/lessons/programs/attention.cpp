@@ -26,14 +26,6 @@ Tensor weights(const Tensor& q, const Tensor& k) {                    // (1, T, 
     return softmax(masked_fill(scores, !tril(k.size(1)), -INFINITY));
 }
 
-Tensor columns(const Tensor& x, int first, int count) {  // (1, T, first .. first + count)
-    Tensor part = Tensor::zeros({1, x.size(1), count});
-    for (int t = 0; t < x.size(1); ++t)
-        for (int c = 0; c < count; ++c)
-            part.values()[size_t(t * count + c)] = x.values()[size_t(t * x.size(2) + first + c)];
-    return part;
-}
-
 std::string visible(const std::string& character) {
     return character == " " ? "_" : character == "\n" ? "/" : character;
 }
@@ -84,14 +76,15 @@ int main(int argc, char** argv) {
         } else {
             auto model = load(gpt::Model(saved.options, saved.vocabulary.size(), unused));
             Tensor x = embed(model);
-            int C = saved.options.n_embd, H = C / saved.options.n_head, T = tokens.T;
+            int H = saved.options.n_embd / saved.options.n_head, T = tokens.T;
             std::printf("# where the last character looks, by block and head\n");
             for (const std::string& c : text) std::printf("\t%s", c.c_str());
             for (size_t layer = 0; layer < model.blocks.size(); ++layer) {
                 const auto& block = model.blocks[layer];
-                Tensor qkv = block.attention.qkv(block.norm1(x));  // (1, T, 3C)
+                Tensor q = block.attention.query(block.norm1(x)), k = block.attention.key(block.norm1(x));  // (1, T, C)
                 for (int h = 0; h < saved.options.n_head; ++h) {
-                    Tensor w = weights(columns(qkv, h * H, H), columns(qkv, C + h * H, H));  // (1, T, T)
+                    Tensor w =
+                        weights(slice(q, -1, h * H, (h + 1) * H), slice(k, -1, h * H, (h + 1) * H));  // (1, T, T)
                     std::printf("\n%zu.%d", layer, h);
                     for (int j = 0; j < T; ++j) std::printf("\t%.2f", double(w.values()[size_t((T - 1) * T + j)]));
                 }
