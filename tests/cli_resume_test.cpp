@@ -193,7 +193,7 @@ TEST_SUITE("command line") {
             works(shell, "rm -r whole parts");
         }
         // The learning rate of 10 depends on how many steps are planned, so it is stopped on its way.
-        int steps = Shell::sanitized() ? 48 : 800;
+        int steps = Shell::sanitized() ? 32 : 800;
         std::string line =
             quick("10_gpt", steps) + " --eval-interval 300 --save-interval " + std::to_string(steps / 16);
         works(shell, line + " --out whole");
