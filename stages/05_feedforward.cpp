@@ -1,5 +1,4 @@
-// Stage 05: think about what was seen. New since 04: struct FeedForward, a small network at each place, after
-// attention.
+// Stage 05: think about what was seen. New since 04: struct FeedForward, a small network at each place.
 #include <cmath>
 
 #include "common/babygpt.h"
