@@ -211,7 +211,7 @@ def known_targets():
     makefile = read("Makefile")
     stages = [name[:-4] for name in os.listdir("stages")]
     options = set()
-    for stage in ("10_gpt", "11_kvcache"):
+    for stage in ("10_gpt", "11_kvcache", "12_relative"):
         for command in ("train", "sample"):
             said = subprocess.run([f"build/{stage}", command, "--help"], capture_output=True, text=True).stdout
             options |= set(re.findall(r"--[\w-]+", said))
