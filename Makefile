@@ -73,19 +73,26 @@ with_args = printf ': %s' "$$ARGS" | sh -n 2>/dev/null || { echo "a quote in ARG
 
 .PHONY: run
 ifdef STAGE
-run: $(SETUP) ## train every stage on the built-in tales and compare them; run STAGE=03_head ARGS="--steps 500" for one
+run: $(SETUP) ## train the stages on the built-in tales and compare them; PART=2 those of Part II; STAGE=03_head ARGS="--steps 500" one
 	@$(if $(filter $(STAGE),$(STAGES)),,echo "there is no stage $(STAGE); there are: $(STAGES)" >&2; exit 2)
 	@+$(building) $(STAGE)
 	@$(with_args); $(BUILD)/$(STAGE) "$$@"
 else
+# Part I is the stages up to 11; Part II is compared with the GPT that it grew from, if that is there.
+PART ?= 1
+PARTS := 1 2
+PART_1 := $(foreach s,$(STAGES),$(shell [ $(firstword $(subst _, ,$s)) -le 11 ] && echo $s))
+PART_2 := $(filter-out $(PART_1),$(STAGES))
+BESIDE = $(if $(filter 1,$(PART)),runs/00_counts,$(wildcard runs/10_gpt))
 run: $(SETUP)
+	@$(if $(filter $(PARTS),$(PART)),,echo "there is no PART=$(PART); there are: $(PARTS)" >&2; exit 2)
 	@+$(building) all
-	@for stage in $(STAGES); do \
+	@for stage in $(PART_$(PART)); do \
 	    echo; echo "=== $$stage: $$(sed -nE '1s,^// Stage [0-9]+: ([^.]*).*,\1,p' stages/$$stage.cpp)"; echo; \
 	    case " $(TRAINED) " in *" $$stage "*) set -- $(if $(QUICK),--steps 20 --eval-batches 4 --tokens 100) ;; *) set -- ;; esac; \
 	    $(BUILD)/$$stage "$$@" || exit; \
 	done
-	@$(BUILD)/report runs/00_counts $(addprefix runs/,$(TRAINED))
+	@$(BUILD)/report $(BESIDE) $(addprefix runs/,$(filter $(PART_$(PART)),$(TRAINED)))
 endif
 
 # A stage says in its first lines since which other it is new; if it does not, that is the one before it.

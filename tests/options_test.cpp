@@ -15,7 +15,13 @@ using Json = nlohmann::json;
 namespace {
 
 // Defaults of a stage that has everything.
-const Options whole{.stage = "10_gpt", .n_embd = 8, .n_head = 2, .n_layer = 2, .dropout = 0.1, .warmup = 5};
+const Options whole{.stage = "12_relative",
+                    .n_embd = 8,
+                    .n_head = 2,
+                    .n_layer = 2,
+                    .positions = "relative_key",
+                    .dropout = 0.1,
+                    .warmup = 5};
 
 Options read(const Json& json, const Options& stage = whole) {
     return options_from_json(json.dump(), "model.file", stage);
@@ -172,6 +178,20 @@ TEST_SUITE("options") {
         refuses(shell, "10_gpt --decay 2", "--decay: '2' is not a whole number from 0 to 1");
         refuses(shell, "01_bigram --clip 1", "this stage's train has no --clip");
         works(shell, quick("01_bigram") + " --beta1 0.5 --weight-decay 0.1");
+    }
+
+    TEST_CASE("--positions: a stage that has no choice refuses it, another word is refused with the right ones" *
+              with_programs()) {
+        Shell shell;
+        write_small_text(shell);
+        refuses(shell, "12_relative --positions nonsense",
+                "--positions: 'nonsense' is not absolute or relative_key or relative_key_query");
+        refuses(shell, "10_gpt --positions absolute", "this stage's train has no --positions");
+        works(shell, quick("12_relative") + " --positions absolute --out run");
+        CHECK(Json::parse(shell.read("run/run.json"))["options"]["positions"] == "absolute");
+        works(shell, "12_relative --resume --out run --steps 7; 12_relative sample --model run --tokens 5");
+        refuses(shell, "12_relative --resume --out run --steps 9 --positions relative_key",
+                "--positions is \"relative_key\", it was \"absolute\"");
     }
 
     TEST_CASE("--help on a full disk is an error, as any other output is" * with_programs()) {

@@ -103,7 +103,8 @@ const std::map<int, std::vector<double>> golden{
     {3, {4.06867, 3.98459, 3.87646, 3.70006}}, {4, {4.09343, 4.09028, 3.85705, 3.71582}},
     {5, {4.00188, 4.01349, 3.78852, 3.59187}}, {6, {4.04993, 4.06033, 3.75197, 4.07622}},
     {7, {4.53368, 4.39511, 3.53065, 3.47956}}, {8, {4.25439, 4.18997, 3.72824, 3.50413}},
-    {9, {4.19313, 4.15059, 3.64860, 3.47431}}, {10, {4.09274, 4.06263, 3.73871, 3.42945}}};
+    {9, {4.19313, 4.15059, 3.64860, 3.47431}}, {10, {4.09274, 4.06263, 3.73871, 3.42945}},
+    {12, {4.05066, 4.02940, 3.73749, 3.42818}}};
 
 }  // namespace
 
@@ -331,7 +332,7 @@ TEST_SUITE("stages") {
 
     TEST_CASE("golden runs: ten steps on the tales, the same losses as ever") {
         for (const Stage& s : all_stages()) {
-            Options o = tiny(s.number == 10 ? 0.1 : 0);
+            Options o = tiny(s.number >= 10 ? 0.1 : 0);
             o.block_size = 16, o.n_embd = 16;
             LanguageModelling objective(o, tales_corpus(), s.make);
             Trainer trainer(o, objective);

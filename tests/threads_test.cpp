@@ -149,14 +149,14 @@ TEST_SUITE("threads") {
     TEST_CASE("backward: a gradient is right beside idle workers: a computed weight, one used twice, tied ones") {
         auto check = [](auto loss) {
             auto gradient = [&] {
-                Tensor x = random_tensor({128, 96}), weight = random_tensor({96, 96}, 2);
+                Tensor x = random_tensor({512, 256}), weight = random_tensor({256, 256}, 2);
                 loss(x, weight).backward();
                 return copy(weight.grad());
             };
             std::vector<real> alone = gradient();
             for (int size : {2, 3}) {
                 ThreadPool pool(size);
-                for (int i = 0; i < 3; ++i)
+                for (int i = 0; i < 5; ++i)
                     pool.run([&](int worker) {
                         if (worker == 0) CHECK(same_bytes(gradient(), alone));
                     });
@@ -169,7 +169,7 @@ TEST_SUITE("threads") {
         check([](const Tensor& x, const Tensor& weight) { return sum(linear(relu(linear(x, weight)), weight)); });
         check([](const Tensor& x, const Tensor& weight) {  // tied: a table of embeddings that is also the last layer
             return sum(
-                linear(relu(linear(x, weight) + embedding(weight, Tokens(128, 1, std::vector<int>(128, 3)))), weight));
+                linear(relu(linear(x, weight) + embedding(weight, Tokens(512, 1, std::vector<int>(512, 3)))), weight));
         });
     }
 

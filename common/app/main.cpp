@@ -23,11 +23,12 @@ void heed_serial_blas(Options& options) {
 
 }  // namespace
 
-int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model, const Train& train) {
+int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model, const Train& train,
+              const MakeWriter& make_writer) {
     return guarded(defaults.stage, [&] {
         Options options = defaults;
         if (parse_options(argc, argv, options) == Command::sample)
-            return sample_from_run(options, defaults, make_model);
+            return sample_from_run(options, defaults, make_model, make_writer);
         if (options.resume) {  // what the command line does not say is as it was
             Options as_it_was = saved_options(options.out, defaults);
             as_it_was.out = options.out;
@@ -37,7 +38,7 @@ int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& m
         if (train) return train(options);
         Corpus corpus = load_corpus(options.data);
         check_fit(options, corpus);
-        train_objective(options, LanguageModelling(options, corpus, make_model));
+        train_objective(options, LanguageModelling(options, corpus, make_model, make_writer));
     });
 }
 

@@ -7,11 +7,26 @@ namespace babygpt {
 
 // Reads the command line, then trains (from stage 02 on with train_objective) or samples. Returns the exit code.
 using Train = std::function<void(const Options&)>;
-int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model, const Train& train = {});
+int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model, const Train& train = {},
+              const MakeWriter& make_writer = next_logits);
+
+template <class Model>
+MakeModel maker() {
+    return [](const Options& o, int vocab_size, Rng& rng) { return std::make_unique<Model>(o, vocab_size, rng); };
+}
+
 template <class Model>
 int run_stage(int argc, char** argv, const Options& defaults, const Train& train = {}) {
-    auto make = [](const Options& o, int vocab_size, Rng& rng) { return std::make_unique<Model>(o, vocab_size, rng); };
-    return run_stage(argc, argv, defaults, make, train);
+    return run_stage(argc, argv, defaults, maker<Model>(), train);
+}
+
+// The same for a model that writes in a way of its own.
+template <class Model>
+int run_stage(int argc, char** argv, const Options& defaults, NextLogits (*writer)(const Model&, int block_size)) {
+    auto make_writer = [writer](const LanguageModel& model, int block_size) {
+        return writer(static_cast<const Model&>(model), block_size);
+    };
+    return run_stage(argc, argv, defaults, maker<Model>(), {}, make_writer);
 }
 
 }  // namespace babygpt

@@ -6,13 +6,14 @@
 
 namespace babygpt {
 
-void sample_from_run(const Options& options, const Options& stage, const MakeModel& make_model) {
+void sample_from_run(const Options& options, const Options& stage, const MakeModel& make_model,
+                     const MakeWriter& make_writer) {
     std::string file = options.model + "/model.safetensors";
     SavedModel saved = load_model(file, stage);
     Rng unused(0);
     auto model = make_model(saved.options, saved.vocabulary.size(), unused);
     restore(model->parameters, saved.checkpoint, "", file);
-    write_sample(next_logits(*model, saved.options.block_size), saved.vocabulary, options, training_text(saved));
+    write_sample(make_writer(*model, saved.options.block_size), saved.vocabulary, options, training_text(saved));
 }
 
 std::optional<std::vector<int>> training_text(const SavedModel& saved) {

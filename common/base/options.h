@@ -21,6 +21,7 @@ struct Options {
     int n_embd = 0;
     int n_head = 0;
     int n_layer = 0;
+    std::string positions = {};
     double dropout = 0;
 
     // training

@@ -27,11 +27,12 @@ Tensor TextBatch::loss(const Module& model, int first, int last) const {
     return cross_entropy(std::move(logits), cut(batch.y.ids), tokens());
 }
 
-LanguageModelling::LanguageModelling(const Options& o, const Corpus& c, MakeModel m)
+LanguageModelling::LanguageModelling(const Options& o, const Corpus& c, MakeModel m, MakeWriter w)
     : baselines(measure_baselines(c)),
       options(o),
       corpus(c),
-      make(std::move(m)) {}
+      make(std::move(m)),
+      make_writer(std::move(w)) {}
 
 std::shared_ptr<Module> LanguageModelling::make_model(Rng& initialisation) const {
     return make(options, corpus.vocabulary.size(), initialisation);
@@ -59,7 +60,7 @@ std::string LanguageModelling::in_words(double loss) const {
 }
 
 void LanguageModelling::show(const Module& model, const Tell& tell) const {
-    show(next_logits(static_cast<const LanguageModel&>(model), options.block_size), tell);
+    show(make_writer(static_cast<const LanguageModel&>(model), options.block_size), tell);
 }
 
 void LanguageModelling::show(const NextLogits& next, const Tell& tell) const {

@@ -8,6 +8,7 @@
 namespace babygpt {
 
 using MakeModel = std::function<std::unique_ptr<LanguageModel>(const Options&, int vocab_size, Rng&)>;
+using MakeWriter = std::function<NextLogits(const LanguageModel&, int block_size)>;  // how a model of this kind writes
 
 class TextBatch : public DrawnBatch {
   public:
@@ -23,7 +24,8 @@ class TextBatch : public DrawnBatch {
 
 class LanguageModelling : public Objective {
   public:
-    LanguageModelling(const Options& options, const Corpus& corpus, MakeModel make = {});
+    LanguageModelling(const Options& options, const Corpus& corpus, MakeModel make = {},
+                      MakeWriter make_writer = next_logits);
 
     std::shared_ptr<Module> make_model(Rng& initialisation) const override;
     std::unique_ptr<DrawnBatch> draw(Part part, Rng& rng) const override;
@@ -41,6 +43,7 @@ class LanguageModelling : public Objective {
     const Options& options;
     const Corpus& corpus;
     MakeModel make;
+    MakeWriter make_writer;
 };
 
 // A run as the first stages have it in the open, where a model need not be one with parameters.

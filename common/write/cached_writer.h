@@ -28,6 +28,33 @@ NextLogits cached_writer(const Model& model, int block_size) {
 }
 //< writer
 
+//> sliding
+// The same for a model that knows how far apart characters are and not where they stand: past the block size the oldest
+// key and value are dropped, and nothing is read again.
+template <class Cache, class Model>
+NextLogits sliding_writer(const Model& model, int block_size) {
+    std::vector<Cache> caches(model.blocks.size());
+    std::vector<int> read;  // all tokens since the text began
+    return [&model, block_size, caches, read](std::span<const int> context) mutable {
+        NoGrad writing;
+        bool goes_on = read.size() < context.size() && std::equal(read.begin(), read.end(), context.begin());
+        if (!goes_on) caches.assign(caches.size(), Cache()), read.clear();
+        Tensor logits;
+        while (read.size() < context.size()) {  // as many as there is room for; with a full block, one by one
+            if (caches[0].length() == block_size)
+                for (Cache& cache : caches) cache.drop_oldest();
+            int room = block_size - caches[0].length();
+            std::span<const int> fresh =
+                context.subspan(read.size()).first(std::min(size_t(room), context.size() - read.size()));
+            read.insert(read.end(), fresh.begin(), fresh.end());
+            logits = model(Tokens(1, int(fresh.size()), {fresh.begin(), fresh.end()}), caches);  // (1, new, V)
+        }
+        auto last = logits.values().last(size_t(logits.size(-1)));
+        return std::vector<real>(last.begin(), last.end());
+    };
+}
+//< sliding
+
 struct Writer {  // one of several ways to write the same
     std::string name;
     NextLogits next;

@@ -85,11 +85,12 @@ std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, co
     std::vector<std::string> tales(static_cast<size_t>(count));
     ThreadPool pool(thread_count(options));
     pool.run([&](int worker) {
+        NextLogits own = next;  // a writer with a cache remembers what it has read
         for (int i = worker; i < count; i += pool.size()) {
             std::vector<int> tokens = prompt_tokens(vocabulary, tale);
             size_t prompt = tokens.size();
             Rng rng(options.seed, "tales", uint64_t(i));
-            generate(next, tokens, vocabulary, tale, rng, [](int, std::span<const real>) { return true; });
+            generate(own, tokens, vocabulary, tale, rng, [](int, std::span<const real>) { return true; });
             tales[size_t(i)] = vocabulary.decode(std::span(tokens).subspan(prompt));
             if (!tales[size_t(i)].ends_with(tale.stop))
                 tales[size_t(i)] += tale.stop;  // too long for a tale; judged as it is

@@ -34,16 +34,14 @@ namespace gpt {
 namespace cached {
 #include "stages/11_kvcache.cpp"
 }
+namespace relative {
+#include "stages/12_relative.cpp"
+}
 #undef main
 
 using namespace babygpt;
 
 namespace {
-
-template <class Model>
-MakeModel maker() {
-    return [](const Options& o, int vocab_size, Rng& rng) { return std::make_unique<Model>(o, vocab_size, rng); };
-}
 
 MakeModel make(const std::string& kind) {
     if (kind == "bigram") return maker<bigram::Model>();
@@ -51,6 +49,7 @@ MakeModel make(const std::string& kind) {
     if (kind == "multihead") return maker<multihead::Model>();
     if (kind == "heads") return maker<heads::Model>();  // the readable form of gpt's attention
     if (kind == "gpt") return maker<gpt::Model>();
+    if (kind == "relative") return maker<relative::Model>();
     fail("no model of kind ", kind);
 }
 

@@ -18,6 +18,7 @@ SIZES = [("tiny bigram", "bigram", 32, 8, 32, 4, 3, 65, 0),
          ("tiny gpt", "gpt", 32, 8, 32, 4, 3, 65, 0),
          ("nano, einsum", "heads", 12, 64, 128, 4, 4, 65, 0),  # as stage 09 writes it, against the same in PyTorch
          ("nano gpt", "gpt", 12, 64, 128, 4, 4, 65, 0),
+         ("relative_key", "relative", 16, 64, 64, 4, 3, 57, 0.02),
          ("nano, V 6148", "gpt", 12, 64, 128, 4, 4, 6148, 0),
          ("v11, batch 4", "gpt", 4, 256, 384, 6, 6, 65, 0.2) if QUICK else ("v11 gpt", "gpt", 64, 256, 384, 6, 6, 65, 0.2)]
 
@@ -56,7 +57,8 @@ class Worker:
 
 def flops(kind, B, T, C, heads, layers, V):
     per_token = {"bigram": 0, "head": 6 * (3 * C * C + C * V) + 12 * T * C, "multihead": 6 * (3 * C * C + C * V) + 12 * T * C,
-                 "gpt": 6 * (12 * C * C * layers + C * V) + 12 * T * C * layers}["gpt" if kind == "heads" else kind]
+                 "gpt": 6 * (12 * C * C * layers + C * V) + 12 * T * C * layers,
+                 "relative": 6 * (12 * C * C * layers + C * V) + 18 * T * C * layers}["gpt" if kind == "heads" else kind]
     return per_token * B * T
 
 

@@ -56,14 +56,31 @@ class Attention(nn.Module):
         return F.dropout(self.proj((w @ v).transpose(1, 2).reshape(B, T, C)), self.p, self.training)
 
 
-class Block(nn.Module):
+class RelativeAttention(Attention):
+    """With a vector for each distance, as BERT's relative_key."""
+
     def __init__(self, c, heads, T, p):
+        super().__init__(c, heads, T, p)
+        self.distance_embedding = nn.Embedding(2 * T - 1, c // heads)
+        self.register_buffer("distance", torch.arange(T)[:, None] - torch.arange(T)[None, :] + T - 1)
+
+    def forward(self, x):
+        B, T, C = x.shape
+        q, k, v = (t.view(B, T, self.heads, C // self.heads).transpose(1, 2) for t in self.qkv(x).split(C, 2))
+        w = q @ k.transpose(-2, -1) + torch.einsum("bhld,lrd->bhlr", q, self.distance_embedding(self.distance))
+        w = (w * (1 / math.sqrt(k.size(-1)))).masked_fill(self.hidden, -math.inf)
+        w = F.dropout(F.softmax(w, -1), self.p, self.training)
+        return F.dropout(self.proj((w @ v).transpose(1, 2).reshape(B, T, C)), self.p, self.training)
+
+
+class Block(nn.Module):
+    def __init__(self, c, heads, T, p, relative):
         super().__init__()
-        self.attention, self.norm1, self.norm2 = Attention(c, heads, T, p), nn.LayerNorm(c), nn.LayerNorm(c)
+        self.attention, self.norm1, self.norm2 = (RelativeAttention if relative else Attention)(c, heads, T, p), nn.LayerNorm(c), nn.LayerNorm(c)
         self.feed_forward = nn.Sequential(nn.Linear(c, 4 * c), nn.ReLU(), nn.Linear(4 * c, c), nn.Dropout(p))
 
     def forward(self, x, cache=None):
-        x = x + self.attention(self.norm1(x), cache)
+        x = x + (self.attention(self.norm1(x)) if cache is None else self.attention(self.norm1(x), cache))
         return x + self.feed_forward(self.norm2(x))
 
 
@@ -80,13 +97,15 @@ class Model(nn.Module):
         elif kind == "multihead":
             self.body = nn.ModuleList([Heads(c, heads, T)])
         else:
-            self.body = nn.ModuleList([Block(c, heads, T, p) for _ in range(layers)] + [nn.LayerNorm(c)])
+            self.body = nn.ModuleList([Block(c, heads, T, p, kind == "relative") for _ in range(layers)] + [nn.LayerNorm(c)])
         self.lm_head = nn.Linear(c, V)
 
     def forward(self, ids, caches=None, start=0):
         if self.kind == "bigram":
             return self.table(ids)
-        x = self.token_embedding(ids) + self.position_embedding(torch.arange(start, start + ids.size(1)))
+        x = self.token_embedding(ids)
+        if self.kind != "relative":
+            x = x + self.position_embedding(torch.arange(start, start + ids.size(1)))
         for i, part in enumerate(self.body):
             x = part(x, caches[i]) if caches and isinstance(part, Block) else part(x)
         return self.lm_head(x)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes fixtures/STAGE.safetensors: for small models of stages 01 to 10, random weights and batches, and the logits,
+"""Writes fixtures/STAGE.safetensors: for a small model of every stage that trains, random weights and batches, and the logits,
 loss, gradients and first losses of training that PyTorch computes from them in double. tests/parity_test.cpp compares
 the stages with them, so that it needs no PyTorch. Run it again when a stage's model or a default changes."""
 import json
@@ -22,8 +22,9 @@ STAGES = sorted(source.stem for source in (ROOT / "stages").glob("*.cpp") if "ru
 
 
 def options_of(stage):
-    gpt = stage == "10_gpt"
-    return {"stage": stage, "data": "tales", **SIZES, "dropout": 0.0, "steps": STEPS, "learning_rate": 0.03,
+    gpt = stage >= "10"
+    relative = {"positions": "relative_key_query"} if stage == "12_relative" else {}
+    return {"stage": stage, "data": "tales", **SIZES, **relative, "dropout": 0.0, "steps": STEPS, "learning_rate": 0.03,
             "warmup": 3 if gpt else 0, "decay": gpt, "weight_decay": 0.01, "clip": 0.5 if gpt else 0.0,
             "eval_interval": 10, "eval_batches": 1, "threads": 2, "seed": 1}
 

@@ -1,4 +1,4 @@
-"""The models of stages 01 to 10 in plain PyTorch. Names and shapes of the parameters are the C++ programs', so a
+"""The models of all stages that train in plain PyTorch. Names and shapes of the parameters are the C++ programs', so a
 checkpoint's tensors go into load_state_dict as they are."""
 import json
 import math
@@ -55,6 +55,28 @@ class AllHeadsAtOnce(nn.Module):  # keys, queries and values of all heads, side 
 #< heads
 
 
+#> relative
+class RelativeAttention(AllHeadsAtOnce):  # scores know how far apart two places are
+    def __init__(self, o):
+        super().__init__(o)
+        self.kind, self.far = o["positions"], o["block_size"] - 1
+        self.distance_embedding = nn.Embedding(2 * o["block_size"] - 1, o["n_embd"] // o["n_head"])
+
+    def forward(self, x):  # (B, T, C)
+        split = lambda y: y.view(*y.shape[:2], self.n_head, -1)  # (B, T, n_head, H)
+        k, q, v = split(self.key(x)), split(self.query(x)), split(self.value(x))
+        place = torch.arange(x.size(1))
+        distance = (place[:, None] - place[None, :]).clamp(-self.far, self.far)  # (T, T)
+        d = self.distance_embedding(distance + self.far)  # (T, T, H)
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, k) + torch.einsum("bqhd,qkd->bhqk", q, d)  # (B, n_head, T, T)
+        if self.kind == "relative_key_query":
+            scores = scores + torch.einsum("bkhd,qkd->bhqk", k, d)
+        scores = (scores / math.sqrt(k.size(-1))).masked_fill(distance < 0, -math.inf)
+        parts = torch.einsum("bhqk,bkhd->bqhd", self.dropout(torch.softmax(scores, -1)), v)  # (B, T, n_head, H)
+        return self.dropout(self.proj(parts.reshape(x.shape)))  # (B, T, C)
+#< relative
+
+
 #> feedforward
 class FeedForward(nn.Module):
     def __init__(self, o):
@@ -94,7 +116,9 @@ class Bigram(nn.Module):
 class Model(nn.Module):
     def __init__(self, stage, o, vocab_size):
         super().__init__()
-        self.token_embedding, self.position_embedding = nn.Embedding(vocab_size, o["n_embd"]), nn.Embedding(o["block_size"], o["n_embd"])
+        self.token_embedding, relative = nn.Embedding(vocab_size, o["n_embd"]), o.get("positions", "").startswith("relative")
+        if not relative:
+            self.position_embedding = nn.Embedding(o["block_size"], o["n_embd"])
         self.lm_head = nn.Linear(o["n_embd"], vocab_size)
         if stage == 3:
             self.head = Head(o["n_embd"], o["n_embd"])
@@ -103,16 +127,19 @@ class Model(nn.Module):
         if stage == 5:
             self.feed_forward = FeedForward(o)
         if stage >= 6:
-            attention = lambda: AllHeadsAtOnce(o) if stage >= 9 else MultiHead(o, proj=stage >= 7)
+            attention = lambda: RelativeAttention(o) if relative else AllHeadsAtOnce(o) if stage >= 9 else MultiHead(o, proj=stage >= 7)
             blocks = (Block(o, attention(), residual=stage >= 7, norm=stage >= 8) for _ in range(o["n_layer"]))
             self.blocks = nn.Sequential(*blocks)
         if stage >= 8:
             self.norm = nn.LayerNorm(o["n_embd"])
 
     def forward(self, ids):  # (B, T)
-        #> embed
-        x = self.token_embedding(ids) + self.position_embedding(torch.arange(ids.size(1)))  # (B, T, C)
-        #< embed
+        if not hasattr(self, "position_embedding"):
+            x = self.token_embedding(ids)  # (B, T, C)
+        else:
+            #> embed
+            x = self.token_embedding(ids) + self.position_embedding(torch.arange(ids.size(1)))  # (B, T, C)
+            #< embed
         for part in ("head", "attention", "feed_forward", "blocks", "norm"):
             if hasattr(self, part):
                 x = getattr(self, part)(x)  # (B, T, C)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares stages 01 to 10 with PyTorch: same weights, same batches, so logits, loss, gradients and the losses of
+"""Compares every stage that trains with PyTorch: same weights, same batches, so logits, loss, gradients and the losses of
 training must agree; and a checkpoint of a real run must give the same logits in PyTorch. `make parity` runs it."""
 import json
 import math
