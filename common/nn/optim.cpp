@@ -19,6 +19,7 @@ AdamW::AdamW(std::vector<Module::Parameter> list, double decay, double first, do
 }
 
 void AdamW::step(double learning_rate) {
+    check_shapes();
     begin();
     update(learning_rate, 1, 0, 1);
     for (Module::Parameter& parameter : parameters) parameter.tensor.clear_grad();
@@ -29,11 +30,6 @@ void AdamW::check_shapes() const {
         if (parameters[i].tensor.shape() != means[i].shape())
             fail("AdamW: ", parameters[i].name, " was ", to_string(means[i].shape()), " and is now ",
                  to_string(parameters[i].tensor.shape()), "; make a new optimiser after replacing a parameter");
-}
-
-void AdamW::begin() {
-    check_shapes();
-    ++steps;
 }
 
 void AdamW::update(double learning_rate, double gradient_scale, int part, int parts) {

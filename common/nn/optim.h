@@ -17,7 +17,7 @@ class AdamW {
     void step(double learning_rate);  // then the gradients are cleared
 
     // The same in parts that threads can do side by side: begin once, then update every part.
-    void begin();
+    void begin() { ++steps; }
     void update(double learning_rate, double gradient_scale, int part, int parts);
 
     double weight_decay, beta1, beta2;

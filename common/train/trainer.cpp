@@ -21,11 +21,11 @@ Trainer::Trainer(const Options& o, const Objective& what)
 
 double Trainer::step(const DrawnBatch& batch) {
     int workers = std::min(int(replicas.size()), batch.rows());
+    optimiser.check_shapes();
     for (auto& replica : replicas)  // of a model just made, or after a parameter was replaced
         for (size_t i = 0; i < optimiser.parameters.size(); ++i) {
             const Tensor &own = replica->parameters[i].tensor, &common = optimiser.parameters[i].tensor;
             if (own.node->value == common.node->value) continue;
-            optimiser.check_shapes();
             Tensor(own).share_values(common);
         }
     std::vector<double> losses(size_t(workers), 0.0), squares(size_t(pool.size()));
