@@ -123,14 +123,14 @@ $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	   printf '    {"%s", make<stage_%s::Model>},\n' $(foreach s,$(TRAINED),$s $s); echo '};'; } >$@
 
 # The tests run twice: in float, as the programs compute, and in double, where gradients are compared with finite differences.
-DOUBLE = BUILD=build/double EXTRA=-DBABYGPT_DOUBLE
+DOUBLE = BUILD=build/double EXTRA="-DBABYGPT_DOUBLE -O1 -g1"
 
 .PHONY: test
 test: $(SETUP) ## build and run all tests
 	@tests/install $(TEST_PACKAGES)
 	@+$(building) all build/tests
 	@+$(building) $(DOUBLE) build/double/tests
-	@tests/run build/double/tests build/tests "$(LESSONS) check"
+	@tests/run "build/tests -sf=*cli_*" "build/tests -sfe=*cli_*" build/double/tests "$(LESSONS) check"
 
 # In float, as the programs compute; -O1, as a step takes dozens of times longer whatever is optimised. Long tests take
 # fewer steps then (Shell::sanitized), and limits on the address space, of which a sanitizer needs terabytes, are left out.
@@ -142,7 +142,7 @@ sanitize: $(SETUP) ## the tests and the programs under the address and undefined
 	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -O1 -g1" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
 	@ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 \
-	    tests/run build/asan/tests "build/tsan/tests --test-suite=threads"
+	    tests/run "build/asan/tests -sf=*cli_r*" "build/asan/tests -sfe=*cli_r*" "build/tsan/tests --test-suite=threads"
 
 .PHONY: parity
 parity: $(SETUP) ## every stage against PyTorch: logits, loss, gradients, 300 steps of training, checkpoints
