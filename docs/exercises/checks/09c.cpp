@@ -1,4 +1,4 @@
-// as shipped: A change of x at place 0 does not reach place 5
+// as shipped: A change of x at place 0 does not reach place 2
 #include "docs/exercises/check.h"
 #include EXERCISE
 using namespace exercise;
