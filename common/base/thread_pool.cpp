@@ -1,5 +1,8 @@
 #include "common/base/thread_pool.h"
 
+#include <signal.h>
+
+#include <memory>
 #include <system_error>
 
 #include "common/base/error.h"
@@ -32,6 +35,10 @@ thread_local ThreadPool::Worker* ThreadPool::self = nullptr;
 ThreadPool::ThreadPool(int size)
     : workers(size_t(size)) {
     for (Worker& worker : workers) worker.pool = this;
+    sigset_t all, before;  // signals are for the caller's thread: its handlers know it, and nothing of the others
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    std::shared_ptr<void> restore(nullptr, [&](void*) { pthread_sigmask(SIG_SETMASK, &before, nullptr); });
     try {
         for (int worker = 1; worker < size; ++worker)
             threads.emplace_back([this, worker] {
