@@ -1,0 +1,23 @@
+// The choices that make a BERT, under the names and with the defaults of Hugging Face's BertConfig.
+#pragma once
+#include <string>
+
+namespace babygpt {
+
+struct BertConfig {
+    int vocab_size = 30522;
+    int hidden_size = 768;
+    int num_hidden_layers = 12;
+    int num_attention_heads = 12;
+    int intermediate_size = 3072;
+    std::string hidden_act = "gelu";  // or gelu_new
+    double hidden_dropout_prob = 0.1;
+    double attention_probs_dropout_prob = 0.1;
+    int max_position_embeddings = 512;
+    int type_vocab_size = 2;
+    double initializer_range = 0.02;
+    double layer_norm_eps = 1e-12;
+    std::string position_embedding_type = "absolute";  // or relative_key, relative_key_query
+};
+
+}  // namespace babygpt
