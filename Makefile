@@ -4,7 +4,8 @@
 
 BUILD ?= build
 STAGES := $(sort $(basename $(notdir $(wildcard stages/*.cpp))))
-TRAINED := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages/*.cpp))))  # those that train a model
+LANGUAGE := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages/*.cpp))))  # those that train a model to write
+TRAINED := $(sort $(basename $(notdir $(shell grep -lE 'run_[a-z]+<Model>' stages/*.cpp))))  # those that train a model
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
             libutfcpp-dev libedit-dev doctest-dev clang-format patch python3
@@ -89,7 +90,7 @@ run: $(SETUP)
 	@+$(building) all
 	@for stage in $(PART_$(PART)); do \
 	    echo; echo "=== $$stage: $$(sed -nE '1s,^// Stage [0-9]+: ([^.]*).*,\1,p' stages/$$stage.cpp)"; echo; \
-	    case " $(TRAINED) " in *" $$stage "*) set -- $(if $(QUICK),--steps 20 --eval-batches 4 --tokens 100) ;; *) set -- ;; esac; \
+	    case " $(TRAINED) " in *" $$stage "*) set -- $(if $(QUICK),--steps 20 --eval-batches 4) ;; *) set -- ;; esac; \
 	    $(BUILD)/$$stage "$$@" || exit; \
 	done
 	@$(BUILD)/report $(BESIDE) $(addprefix runs/,$(filter $(PART_$(PART)),$(TRAINED)))
@@ -118,9 +119,9 @@ $(call objects,$(TESTS) tests/parity/dump.cpp docs/lessons/programs/memory.cpp):
 $(BUILD)/obj/docs/lessons/programs/%.o: CXXFLAGS += -I$(BUILD)
 $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	@mkdir -p $(@D)
-	@{ printf 'namespace stage_%s {\n#include "stages/%s.cpp"\n}\n' $(foreach s,$(TRAINED),$s $s); \
+	@{ printf 'namespace stage_%s {\n#include "stages/%s.cpp"\n}\n' $(foreach s,$(LANGUAGE),$s $s); \
 	   echo 'const std::map<std::string, babygpt::MakeModel> stages = {'; \
-	   printf '    {"%s", make<stage_%s::Model>},\n' $(foreach s,$(TRAINED),$s $s); echo '};'; } >$@
+	   printf '    {"%s", make<stage_%s::Model>},\n' $(foreach s,$(LANGUAGE),$s $s); echo '};'; } >$@
 
 # The tests run twice: in float, as the programs compute, and in double, where gradients are compared with finite differences.
 DOUBLE = BUILD=build/double EXTRA="-DBABYGPT_DOUBLE -O1 -g1"

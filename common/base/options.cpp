@@ -21,6 +21,11 @@ template <auto field>
 bool with(const Options& stage) {  // a stage that does not leave this empty
     return stage.*field != std::decay_t<decltype(stage.*field)>{};
 }
+template <Task task>
+bool can(const Options& stage) {  // a stage whose model is for this
+    return stage.task == task;
+}
+constexpr auto writes = can<Task::write>, fills = can<Task::fill>;
 constexpr auto trains = with<&Options::steps>, uses_trainer = with<&Options::n_embd>;  // 01 has a loop of its own
 
 template <class T>
@@ -101,29 +106,42 @@ const std::vector<Option>& option_table() {
 
         {"model", &O::model, Group::trained_model, every, not_saved, 1, 0, "directory of the run to use"},
 
-        {"prompt", &O::prompt, Group::writing, every, not_saved, 0, 0,
+        {"prompt", &O::prompt, Group::writing, writes, not_saved, 0, 0,
          "text to continue (default: a new paragraph); for sample, - reads standard input"},
-        {"tokens", &O::tokens, Group::writing, every, not_saved, 0, billion, "characters to write"},
-        {"temperature", &O::temperature, Group::writing, every, not_saved, 0, 100,
+        {"tokens", &O::tokens, Group::writing, writes, not_saved, 0, billion, "characters to write"},
+        {"temperature", &O::temperature, Group::writing, writes, not_saved, 0, 100,
          "below 1 prefers the likely, 0 always takes the likeliest"},
-        {"top_k", &O::top_k, Group::writing, every, not_saved, 0, billion,
+        {"top_k", &O::top_k, Group::writing, writes, not_saved, 0, billion,
          "choose among the k likeliest characters; 0: all"},
-        {"top_p", &O::top_p, Group::writing, every, not_saved, 1e-6, 1,
+        {"top_p", &O::top_p, Group::writing, writes, not_saved, 1e-6, 1,
          "choose among the likeliest with this total probability"},
-        {"seed", &O::seed, Group::writing, every, saved, 0, 0, "of all that is random: another seed, another text"},
+        {"seed", &O::seed, Group::chance, every, saved, 0, 0, "of all that is random: another seed, another text"},
 
-        {"count", &O::count, Group::showing, every, not_saved, 1, billion, "texts to write"},
-        {"stop", &O::stop, Group::showing, every, not_saved, 0, 0, "end a text after this"},
+        {"count", &O::count, Group::showing, writes, not_saved, 1, billion, "texts to write"},
+        {"stop", &O::stop, Group::showing, writes, not_saved, 0, 0, "end a text after this"},
         {"show",
          &O::show,
          Group::showing,
-         every,
+         writes,
          not_saved,
          0,
          0,
          "surprise (colour by surprise) or choices (the five likeliest beside each)",
          {"surprise", "choices"}},
-        {"interactive", &O::interactive, Group::showing, every, not_saved, 0, 1, "ask for prompts again and again"},
+        {"interactive", &O::interactive, Group::showing, writes, not_saved, 0, 1, "ask for prompts again and again"},
+
+        {"show",
+         &O::show,
+         Group::showing,
+         fills,
+         not_saved,
+         0,
+         0,
+         "attention: where each head looks, a row for each token",
+         {"attention"}},
+        {"svg", &O::svg, Group::showing, fills, not_saved, 1, 0, "file for the same as a picture"},
+        {"hidden", &O::hidden, Group::showing, fills, not_saved, 1, 0,
+         "file for all hidden states and attentions, as safetensors"},
     };
     return table;
 }

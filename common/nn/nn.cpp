@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -68,6 +69,21 @@ Tensor Dropout::operator()(Tensor x) const {
 Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, const Dropout& dropout) {
     if (!dropout_stream || dropout.p == 0) return causal_attention(q, k, v, n_head);
     return causal_attention(q, k, v, n_head, dropout.p, dropout_stream->next());
+}
+
+namespace {
+
+Tensor gelu_new(const Tensor& x) {  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+    Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi);
+    return x * (tanh(inner) + Tensor({1}, {1})) * 0.5;
+}
+
+}  // namespace
+
+Tensor (*activation(const std::string& name))(const Tensor& x) {
+    if (name == "gelu") return gelu;
+    if (name == "gelu_new") return gelu_new;
+    fail("there is no activation ", name, " here; there is gelu and gelu_new");
 }
 
 void fill_normal(Tensor& tensor, double deviation, Rng& rng) {

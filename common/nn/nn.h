@@ -61,6 +61,9 @@ struct Dropout {
 
 Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, const Dropout& dropout);
 
+// An activation by its name in BertConfig: gelu, or gelu_new, its older approximation by tanh. Fails on any other.
+Tensor (*activation(const std::string& name))(const Tensor& x);
+
 void fill_normal(Tensor& tensor, double deviation, Rng& rng);
 
 Tokens positions(int T, int first = 0);  // first, first + 1, ..., T of them in one row

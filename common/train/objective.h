@@ -41,7 +41,8 @@ class Objective {
 
     // The first lines of a run: the text, and what a loss means. Fails on what show() would be refused for.
     virtual std::string introduce() const = 0;
-    virtual std::string remark(double loss) const;    // beside every evaluation; default: nothing
+    // Beside every evaluation, of a model with parameters; default: nothing.
+    virtual std::string remark(double loss, const Module* model) const;
     virtual std::string in_words(double loss) const;  // of the best; default: the number
 
     // Lets the best model show what it can do. Each finding is merged into run.json and each text replaces samples.txt

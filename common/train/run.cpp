@@ -117,13 +117,13 @@ void TrainingRun::record(int step, Losses losses, const Module* model) {
     write_metrics();
     if (better && planned(step) && model)
         write_whole(best_file(options.out), to_safetensors(objective.describe(*model, step, losses)));
-    progress.say(describe(rows.back()));
+    progress.say(describe(rows.back(), model));
     mark = Clock::now();
 }
 
-std::string TrainingRun::describe(const Row& row) const {
+std::string TrainingRun::describe(const Row& row, const Module* model) const {
     return table_row(row.step, row.losses.train, row.losses.val, row.tokens_per_second) + "   " +
-           objective.remark(row.losses.val) + "\n";
+           objective.remark(row.losses.val, model) + "\n";
 }
 
 double TrainingRun::seconds() const { return std::chrono::duration<double>(Clock::now() - started).count(); }
@@ -206,7 +206,7 @@ int TrainingRun::resume(Module& model, AdamW& optimiser, Rng& batches) {
                             options.steps));
     progress.say(format("resumed at step %d\n", optimiser.steps));
     begin();
-    progress.say(describe(rows.back()));
+    progress.say(describe(rows.back(), &model));
     mark = Clock::now();
     started = mark - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(before));
     return optimiser.steps;

@@ -12,7 +12,7 @@
 #include "common/base/files.h"
 #include "common/base/format.h"
 #include "common/text/utf8.h"
-#include "docs/drawing/svg.h"
+#include "common/draw/svg.h"
 
 using namespace babygpt;
 using Json = nlohmann::json;

@@ -1,0 +1,292 @@
+// Stage 13: BERT, box by box as Hugging Face's modeling_bert.py has it. New since 09: looking both ways, padding that
+// nobody sees, sentences of two kinds, LayerNorm after the sum, and two heads that fill blanks and say what follows.
+#include <algorithm>
+#include <cmath>
+
+#include "common/babygpt.h"
+using namespace babygpt;
+
+//> forward
+// What travels beside the hidden states through all boxes.
+struct Forward {
+    Mask attention_mask;                          // (B, 1, 1, T), or nothing: all are seen
+    std::vector<Tensor>* all_hidden_states = {};  // to be kept here, if wanted
+    std::vector<Tensor>* all_self_attentions = {};
+};
+//< forward
+
+//> embeddings
+struct BertEmbeddings : Module {
+    Embedding word_embeddings, position_embeddings, token_type_embeddings;
+    LayerNorm norm;
+    Dropout dropout;
+    bool absolute;
+
+    BertEmbeddings(const BertConfig& c, Rng& rng)
+        : word_embeddings(c.vocab_size, c.hidden_size, rng),
+          position_embeddings(c.max_position_embeddings, c.hidden_size, rng),
+          token_type_embeddings(c.type_vocab_size, c.hidden_size, rng),
+          norm(c.hidden_size, c.layer_norm_eps),
+          dropout{c.hidden_dropout_prob},
+          absolute(c.position_embedding_type == "absolute") {
+        add("word_embeddings", word_embeddings);
+        add("position_embeddings", position_embeddings);
+        add("token_type_embeddings", token_type_embeddings), add("LayerNorm", norm);
+    }
+
+    Tensor operator()(const BertInput& input) const {
+        Tensor x = input.input_ids ? word_embeddings(*input.input_ids) : input.inputs_embeds;  // (B, T, C)
+        int B = x.size(0), T = x.size(1), most = position_embeddings.weight.size(0);
+        if (T > most) fail("a sequence of ", T, " tokens is longer than the ", most, " positions of the model");
+        x = x + token_type_embeddings(input.token_type_ids.value_or(Tokens(B, T)));  // (B, T, C)
+        if (absolute) x = x + position_embeddings(positions(T));                     // (T, C), the same for each row
+        return dropout(norm(x));
+    }
+};
+//< embeddings
+
+//> self_attention
+struct BertSelfAttention : Module {
+    Linear query, key, value;
+    Dropout dropout;
+    int num_attention_heads, max_position_embeddings;
+    std::string position_embedding_type;
+    Embedding distance_embedding;  // (2 max_position_embeddings - 1, H): one for all heads
+
+    BertSelfAttention(const BertConfig& c, Rng& rng)
+        : query(c.hidden_size, c.hidden_size, rng),
+          key(c.hidden_size, c.hidden_size, rng),
+          value(c.hidden_size, c.hidden_size, rng),
+          dropout{c.attention_probs_dropout_prob},
+          num_attention_heads(c.num_attention_heads),
+          max_position_embeddings(c.max_position_embeddings),
+          position_embedding_type(c.position_embedding_type),
+          distance_embedding(2 * c.max_position_embeddings - 1, c.hidden_size / c.num_attention_heads, rng) {
+        if (c.hidden_size % num_attention_heads)
+            fail("The hidden size (", c.hidden_size, ") is not a multiple of the number of attention heads (",
+                 num_attention_heads, ")");
+        add("query", query), add("key", key), add("value", value);
+        if (position_embedding_type != "absolute") add("distance_embedding", distance_embedding);
+    }
+
+    Tensor operator()(const Tensor& x, const Forward& forward) const {  // (B, T, C)
+        auto heads = [&](const Tensor& y) { return reshape(y, {x.size(0), x.size(1), num_attention_heads, -1}); };
+        Tensor k = heads(key(x)), q = heads(query(x)), v = heads(value(x));  // (B, T, heads, H)
+        Tensor scores = einsum("bqhd,bkhd->bhqk", q, k);                     // (B, heads, T, T)
+        if (position_embedding_type != "absolute") {
+            Tensor d = distance_embedding(distances(x.size(1)));  // (T, T, H)
+            scores = scores + einsum("bqhd,qkd->bhqk", q, d);
+            if (position_embedding_type == "relative_key_query") scores = scores + einsum("bkhd,qkd->bhqk", k, d);
+        }
+        scores = scores / std::sqrt(k.size(-1));
+        if (!forward.attention_mask.values.empty()) scores = masked_fill(scores, !forward.attention_mask, -INFINITY);
+        Tensor probs = dropout(softmax(scores));  // (B, heads, T, T)
+        if (forward.all_self_attentions) forward.all_self_attentions->push_back(probs);
+        return reshape(einsum("bhqk,bkhd->bqhd", probs, v), x.shape());  // (B, T, C)
+    }
+
+    Tokens distances(int T) const {  // query place minus key place, as rows of distance_embedding
+        Tokens index(T, T);
+        for (int l = 0; l < T; ++l)
+            for (int r = 0; r < T; ++r) index.ids[size_t(l * T + r)] = l - r + max_position_embeddings - 1;
+        return index;
+    }
+};
+//< self_attention
+
+//> outputs
+struct BertSelfOutput : Module {
+    Linear dense;
+    LayerNorm norm;
+    Dropout dropout;
+
+    BertSelfOutput(const BertConfig& c, Rng& rng, int in)
+        : dense(in, c.hidden_size, rng),
+          norm(c.hidden_size, c.layer_norm_eps),
+          dropout{c.hidden_dropout_prob} {
+        add("dense", dense), add("LayerNorm", norm);
+    }
+
+    Tensor operator()(const Tensor& x, const Tensor& input) const {  // (B, T, in), (B, T, C)
+        return norm(dropout(dense(x)) + input);                      // first the sum, then the norm: (B, T, C)
+    }
+};
+using BertOutput = BertSelfOutput;  // behind the feed-forward layer, where more numbers come in
+//< outputs
+
+//> attention
+struct BertAttention : Module {
+    BertSelfAttention self;
+    BertSelfOutput output;
+
+    BertAttention(const BertConfig& c, Rng& rng)
+        : self(c, rng),
+          output(c, rng, c.hidden_size) {
+        add("self", self), add("output", output);
+    }
+
+    Tensor operator()(const Tensor& x, const Forward& forward) const { return output(self(x, forward), x); }
+};
+
+struct BertIntermediate : Module {
+    Linear dense;
+    Tensor (*intermediate_act_fn)(const Tensor&);
+
+    BertIntermediate(const BertConfig& c, Rng& rng)
+        : dense(c.hidden_size, c.intermediate_size, rng),
+          intermediate_act_fn(activation(c.hidden_act)) {
+        add("dense", dense);
+    }
+
+    Tensor operator()(const Tensor& x) const { return intermediate_act_fn(dense(x)); }  // (B, T, intermediate_size)
+};
+//< attention
+
+//> encoder
+struct BertLayer : Module {
+    BertAttention attention;
+    BertIntermediate intermediate;
+    BertOutput output;
+
+    BertLayer(const BertConfig& c, Rng& rng)
+        : attention(c, rng),
+          intermediate(c, rng),
+          output(c, rng, c.intermediate_size) {
+        add("attention", attention), add("intermediate", intermediate), add("output", output);
+    }
+
+    Tensor operator()(const Tensor& x, const Forward& forward) const {  // (B, T, C)
+        Tensor attended = attention(x, forward);
+        return output(intermediate(attended), attended);
+    }
+};
+
+struct BertEncoder : Module {
+    std::vector<BertLayer> layer;
+
+    BertEncoder(const BertConfig& c, Rng& rng) {
+        for (int i = 0; i < c.num_hidden_layers; ++i) add(str("layer.", i), layer.emplace_back(c, rng));
+    }
+
+    Tensor operator()(Tensor x, const Forward& forward) const {  // (B, T, C)
+        auto keep = [&] {
+            if (forward.all_hidden_states) forward.all_hidden_states->push_back(x);
+        };
+        keep();
+        for (const BertLayer& each : layer) x = each(x, forward), keep();
+        return x;
+    }
+};
+//< encoder
+
+//> model
+struct BertPooler : Module {
+    Linear dense;
+
+    BertPooler(const BertConfig& c, Rng& rng)
+        : dense(c.hidden_size, c.hidden_size, rng) {
+        add("dense", dense);
+    }
+
+    Tensor operator()(const Tensor& x) const {                              // (B, T, C)
+        Tensor first = reshape(slice(x, 1, 0, 1), {x.size(0), x.size(2)});  // that of [CLS]
+        return tanh(dense(first));                                          // (B, C)
+    }
+};
+
+struct BertModel : Module {
+    BertEmbeddings embeddings;
+    BertEncoder encoder;
+    BertPooler pooler;
+
+    BertModel(const BertConfig& c, Rng& rng)
+        : embeddings(c, rng),
+          encoder(c, rng),
+          pooler(c, rng) {
+        add("embeddings", embeddings), add("encoder", encoder), add("pooler", pooler);
+    }
+
+    struct Output {
+        Tensor last_hidden_state, pooler_output;  // (B, T, C), (B, C)
+    };
+    Output operator()(const BertInput& input, const Forward& forward) const {
+        if (input.input_ids && input.inputs_embeds.node)
+            fail("You cannot specify both input_ids and inputs_embeds at the same time");
+        if (!input.input_ids && !input.inputs_embeds.node)
+            fail("You have to specify either input_ids or inputs_embeds");
+        if (input.input_ids && forward.attention_mask.values.empty() && std::ranges::count(input.input_ids->ids, 0))
+            warn_once("there is padding ([PAD], token 0) and no attention_mask: it is read like any other token");
+        Tensor x = encoder(embeddings(input), forward);  // (B, T, C)
+        return {x, pooler(x)};
+    }
+};
+//< model
+
+//> heads
+struct BertLMPredictionHead : Module {
+    Linear dense;
+    LayerNorm norm;
+    Tensor (*transform_act_fn)(const Tensor&);
+    Tensor decoder, bias;  // (V, C): the word embeddings themselves, tied; (V)
+
+    BertLMPredictionHead(const BertConfig& c, const Tensor& word_embeddings, Rng& rng)
+        : dense(c.hidden_size, c.hidden_size, rng),
+          norm(c.hidden_size, c.layer_norm_eps),
+          transform_act_fn(activation(c.hidden_act)),
+          decoder(word_embeddings),
+          bias(Tensor::parameter({c.vocab_size})) {
+        add("transform.dense", dense), add("transform.LayerNorm", norm), add("bias", bias);
+    }
+
+    Tensor operator()(const Tensor& x) const {                           // (B, T, C)
+        return linear(norm(transform_act_fn(dense(x))), decoder, bias);  // (B, T, V)
+    }
+};
+
+struct Model : PreTrainingModel {  // BertForPreTraining
+    BertModel bert;
+    BertLMPredictionHead predictions;
+    Linear seq_relationship;
+
+    Model(const BertConfig& c, Rng& rng)
+        : bert(c, rng),
+          predictions(c, bert.embeddings.word_embeddings.weight, rng),
+          seq_relationship(c.hidden_size, 2, rng) {
+        add("bert", bert), add("cls.predictions", predictions), add("cls.seq_relationship", seq_relationship);
+        for (auto& [name, tensor] : parameters) {
+            if (tensor.shape().size() > 1) fill_normal(tensor, c.initializer_range, rng);
+            if (name.ends_with("bias")) std::ranges::fill(tensor.values(), 0);
+        }
+        std::ranges::fill(bert.embeddings.word_embeddings.weight.values().first(c.hidden_size), 0);  // of [PAD]
+    }
+
+    BertForPreTrainingOutput operator()(const BertInput& input) const override {
+        BertForPreTrainingOutput out;
+        Forward forward{input.attention_mask, input.output_hidden_states ? &out.hidden_states : nullptr,
+                        input.output_attentions ? &out.attentions : nullptr};
+        auto [x, pooled] = bert(input, forward);
+        out.prediction_logits = predictions(x);                  // (B, T, V)
+        out.seq_relationship_logits = seq_relationship(pooled);  // (B, 2)
+        return out;
+    }
+};
+//< heads
+
+int main(int argc, char** argv) {
+    Options defaults{.stage = "13_bert",
+                     .batch_size = 32,
+                     .block_size = 128,
+                     .n_embd = 64,
+                     .n_head = 4,
+                     .n_layer = 3,
+                     .positions = "absolute",
+                     .dropout = 0.02,
+                     .steps = 4000,
+                     .learning_rate = 3e-3,
+                     .warmup = 400,
+                     .decay = true,
+                     .clip = 1,
+                     .eval_interval = 500,
+                     .eval_batches = 20};
+    return run_bert<Model>(argc, argv, defaults);
+}
