@@ -6,15 +6,6 @@
 #include "common/babygpt.h"
 using namespace babygpt;
 
-//> forward
-// What travels beside the hidden states through all boxes.
-struct Forward {
-    Mask attention_mask;                          // (B, 1, 1, T), or nothing: all are seen
-    std::vector<Tensor>* all_hidden_states = {};  // to be kept here, if wanted
-    std::vector<Tensor>* all_self_attentions = {};
-};
-//< forward
-
 //> embeddings
 struct BertEmbeddings : Module {
     Embedding word_embeddings, position_embeddings, token_type_embeddings;
@@ -46,10 +37,16 @@ struct BertEmbeddings : Module {
 //< embeddings
 
 //> self_attention
+Tokens distances(int T, int far) {  // query place minus key place, as rows of a table that goes from -far to far
+    Tokens index(T, T);
+    for (int i = 0; i < T * T; ++i) index.ids[size_t(i)] = i / T - i % T + far;
+    return index;
+}
+
 struct BertSelfAttention : Module {
     Linear query, key, value;
     Dropout dropout;
-    int num_attention_heads, max_position_embeddings;
+    int num_attention_heads;
     std::string position_embedding_type;
     Embedding distance_embedding;  // (2 max_position_embeddings - 1, H): one for all heads
 
@@ -59,7 +56,6 @@ struct BertSelfAttention : Module {
           value(c.hidden_size, c.hidden_size, rng),
           dropout{c.attention_probs_dropout_prob},
           num_attention_heads(c.num_attention_heads),
-          max_position_embeddings(c.max_position_embeddings),
           position_embedding_type(c.position_embedding_type),
           distance_embedding(2 * c.max_position_embeddings - 1, c.hidden_size / c.num_attention_heads, rng) {
         if (c.hidden_size % num_attention_heads)
@@ -69,32 +65,24 @@ struct BertSelfAttention : Module {
         if (position_embedding_type != "absolute") add("distance_embedding", distance_embedding);
     }
 
-    Tensor operator()(const Tensor& x, const Forward& forward) const {  // (B, T, C)
+    Tensor operator()(const Tensor& x, const BertInput& input) const {  // (B, T, C)
         auto heads = [&](const Tensor& y) { return reshape(y, {x.size(0), x.size(1), num_attention_heads, -1}); };
         Tensor k = heads(key(x)), q = heads(query(x)), v = heads(value(x));  // (B, T, heads, H)
         Tensor scores = einsum("bqhd,bkhd->bhqk", q, k);                     // (B, heads, T, T)
         if (position_embedding_type != "absolute") {
-            Tensor d = distance_embedding(distances(x.size(1)));  // (T, T, H)
+            Tensor d = distance_embedding(distances(x.size(1), distance_embedding.weight.size(0) / 2));  // (T, T, H)
             scores = scores + einsum("bqhd,qkd->bhqk", q, d);
             if (position_embedding_type == "relative_key_query") scores = scores + einsum("bkhd,qkd->bhqk", k, d);
         }
-        scores = scores / std::sqrt(k.size(-1));
-        if (!forward.attention_mask.values.empty()) scores = masked_fill(scores, !forward.attention_mask, -INFINITY);
-        Tensor probs = dropout(softmax(scores));  // (B, heads, T, T)
-        if (forward.all_self_attentions) forward.all_self_attentions->push_back(probs);
+        scores = masked_fill(scores / std::sqrt(k.size(-1)), !input.attention_mask, -INFINITY);  // nobody sees padding
+        Tensor probs = dropout(softmax(scores));                                                 // (B, heads, T, T)
+        keep(input.attentions, probs);
         return reshape(einsum("bhqk,bkhd->bqhd", probs, v), x.shape());  // (B, T, C)
-    }
-
-    Tokens distances(int T) const {  // query place minus key place, as rows of distance_embedding
-        Tokens index(T, T);
-        for (int l = 0; l < T; ++l)
-            for (int r = 0; r < T; ++r) index.ids[size_t(l * T + r)] = l - r + max_position_embeddings - 1;
-        return index;
     }
 };
 //< self_attention
 
-//> outputs
+//> attention
 struct BertSelfOutput : Module {
     Linear dense;
     LayerNorm norm;
@@ -107,14 +95,12 @@ struct BertSelfOutput : Module {
         add("dense", dense), add("LayerNorm", norm);
     }
 
-    Tensor operator()(const Tensor& x, const Tensor& input) const {  // (B, T, in), (B, T, C)
-        return norm(dropout(dense(x)) + input);                      // first the sum, then the norm: (B, T, C)
+    Tensor operator()(const Tensor& x, const Tensor& residual) const {  // (B, T, in), (B, T, C)
+        return norm(dropout(dense(x)) + residual);                      // first the sum, then the norm: (B, T, C)
     }
 };
 using BertOutput = BertSelfOutput;  // behind the feed-forward layer, where more numbers come in
-//< outputs
 
-//> attention
 struct BertAttention : Module {
     BertSelfAttention self;
     BertSelfOutput output;
@@ -125,7 +111,7 @@ struct BertAttention : Module {
         add("self", self), add("output", output);
     }
 
-    Tensor operator()(const Tensor& x, const Forward& forward) const { return output(self(x, forward), x); }
+    Tensor operator()(const Tensor& x, const BertInput& input) const { return output(self(x, input), x); }
 };
 
 struct BertIntermediate : Module {
@@ -155,8 +141,8 @@ struct BertLayer : Module {
         add("attention", attention), add("intermediate", intermediate), add("output", output);
     }
 
-    Tensor operator()(const Tensor& x, const Forward& forward) const {  // (B, T, C)
-        Tensor attended = attention(x, forward);
+    Tensor operator()(const Tensor& x, const BertInput& input) const {  // (B, T, C)
+        Tensor attended = attention(x, input);
         return output(intermediate(attended), attended);
     }
 };
@@ -168,12 +154,9 @@ struct BertEncoder : Module {
         for (int i = 0; i < c.num_hidden_layers; ++i) add(str("layer.", i), layer.emplace_back(c, rng));
     }
 
-    Tensor operator()(Tensor x, const Forward& forward) const {  // (B, T, C)
-        auto keep = [&] {
-            if (forward.all_hidden_states) forward.all_hidden_states->push_back(x);
-        };
-        keep();
-        for (const BertLayer& each : layer) x = each(x, forward), keep();
+    Tensor operator()(Tensor x, const BertInput& input) const {  // (B, T, C)
+        keep(input.hidden_states, x);
+        for (const BertLayer& each : layer) keep(input.hidden_states, x = each(x, input));
         return x;
     }
 };
@@ -206,18 +189,10 @@ struct BertModel : Module {
         add("embeddings", embeddings), add("encoder", encoder), add("pooler", pooler);
     }
 
-    struct Output {
-        Tensor last_hidden_state, pooler_output;  // (B, T, C), (B, C)
-    };
-    Output operator()(const BertInput& input, const Forward& forward) const {
-        if (input.input_ids && input.inputs_embeds.node)
-            fail("You cannot specify both input_ids and inputs_embeds at the same time");
-        if (!input.input_ids && !input.inputs_embeds.node)
-            fail("You have to specify either input_ids or inputs_embeds");
-        if (input.input_ids && forward.attention_mask.values.empty() && std::ranges::count(input.input_ids->ids, 0))
-            warn_once("there is padding ([PAD], token 0) and no attention_mask: it is read like any other token");
-        Tensor x = encoder(embeddings(input), forward);  // (B, T, C)
-        return {x, pooler(x)};
+    std::pair<Tensor, Tensor> operator()(const BertInput& input) const {
+        input.check();
+        Tensor x = encoder(embeddings(input), input);  // (B, T, C)
+        return {x, pooler(x)};                         // last_hidden_state and pooler_output
     }
 };
 //< model
@@ -253,28 +228,18 @@ struct Model : PreTrainingModel {  // BertForPreTraining
           predictions(c, bert.embeddings.word_embeddings.weight, rng),
           seq_relationship(c.hidden_size, 2, rng) {
         add("bert", bert), add("cls.predictions", predictions), add("cls.seq_relationship", seq_relationship);
-        for (auto& [name, tensor] : parameters) {
-            if (tensor.shape().size() > 1) fill_normal(tensor, c.initializer_range, rng);
-            if (name.ends_with("bias")) std::ranges::fill(tensor.values(), 0);
-        }
-        std::ranges::fill(bert.embeddings.word_embeddings.weight.values().first(c.hidden_size), 0);  // of [PAD]
+        init_weights(*this, c, rng);
     }
 
     BertForPreTrainingOutput operator()(const BertInput& input) const override {
-        BertForPreTrainingOutput out;
-        Forward forward{input.attention_mask, input.output_hidden_states ? &out.hidden_states : nullptr,
-                        input.output_attentions ? &out.attentions : nullptr};
-        auto [x, pooled] = bert(input, forward);
-        out.prediction_logits = predictions(x);                  // (B, T, V)
-        out.seq_relationship_logits = seq_relationship(pooled);  // (B, 2)
-        return out;
+        auto [x, pooled] = bert(input);                     // (B, T, C), (B, C)
+        return {predictions(x), seq_relationship(pooled)};  // (B, T, V), (B, 2)
     }
 };
 //< heads
 
 int main(int argc, char** argv) {
     Options defaults{.stage = "13_bert",
-                     .batch_size = 32,
                      .block_size = 128,
                      .n_embd = 64,
                      .n_head = 4,

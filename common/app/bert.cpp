@@ -52,19 +52,19 @@ void print_map(const HeatMap& map) {
 void show_inside(const Reader& reader, BertInput input, const Options& options) {
     if (options.show.empty() && options.svg.empty() && options.hidden.empty()) return;
     NoGrad looking;
-    input.output_hidden_states = input.output_attentions = true;
-    BertForPreTrainingOutput out = reader.model(input);
+    std::vector<Tensor> hidden_states, attentions;
+    input.hidden_states = &hidden_states, input.attentions = &attentions;
+    reader.model(input);
     std::vector<std::string> names = names_of(reader.tokenizer, *input.input_ids);
-    std::vector<HeatMap> maps = attention_maps(out.attentions, names);
+    std::vector<HeatMap> maps = attention_maps(attentions, names);
     if (!options.show.empty())
         for (const HeatMap& map : maps) print_map(map);
     if (!options.svg.empty()) write_whole(options.svg, draw("where each head looks", maps));
     if (options.hidden.empty()) return;
     Checkpoint file;
-    for (size_t i = 0; i < out.hidden_states.size(); ++i)
-        file.tensors.push_back({str("hidden_states.", i), out.hidden_states[i]});
-    for (size_t i = 0; i < out.attentions.size(); ++i)
-        file.tensors.push_back({str("attentions.", i), out.attentions[i]});
+    for (size_t i = 0; i < hidden_states.size(); ++i)
+        file.tensors.push_back({str("hidden_states.", i), hidden_states[i]});
+    for (size_t i = 0; i < attentions.size(); ++i) file.tensors.push_back({str("attentions.", i), attentions[i]});
     write_whole(options.hidden, to_safetensors(file));
 }
 

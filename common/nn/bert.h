@@ -7,24 +7,34 @@
 
 namespace babygpt {
 
+// The arguments of Hugging Face's forward(). They travel beside the hidden states through all boxes.
 struct BertInput {
     std::optional<Tokens> input_ids = {};       // (B, T), or else inputs_embeds
     std::optional<Tokens> token_type_ids = {};  // (B, T): 0 in the first sentence, 1 in the second; default: all 0
-    Mask attention_mask = {};   // (B, 1, 1, T): true where a token is, false at padding; default: true everywhere
+    Mask attention_mask = {};   // (B, 1, 1, T): true where a token is, false at padding; default: nothing is hidden
     Tensor inputs_embeds = {};  // (B, T, C)
-    bool output_hidden_states = false, output_attentions = false;  // they take memory
+    // Where to keep what the layers compute, if it is wanted: output_hidden_states and output_attentions.
+    std::vector<Tensor>* hidden_states = nullptr;  // (B, T, C): of the embeddings and after each layer
+    std::vector<Tensor>* attentions = nullptr;     // (B, heads, T, T) of each layer
+
+    // Fails if there are both or neither of ids and embeddings; warns of padding without a mask.
+    void check() const;
 };
+inline void keep(std::vector<Tensor>* kept, const Tensor& x) {
+    if (kept) kept->push_back(x);
+}
 
 struct BertForPreTrainingOutput {
-    Tensor prediction_logits;           // (B, T, V)
-    Tensor seq_relationship_logits;     // (B, 2): follows, does not follow
-    std::vector<Tensor> hidden_states;  // (B, T, C): of the embeddings and after each layer
-    std::vector<Tensor> attentions;     // (B, heads, T, T) of each layer
+    Tensor prediction_logits;        // (B, T, V)
+    Tensor seq_relationship_logits;  // (B, 2): follows, does not follow
 };
 
 struct PreTrainingModel : Module {
     virtual BertForPreTrainingOutput operator()(const BertInput& input) const = 0;
     virtual ~PreTrainingModel() = default;
 };
+
+// The start of Hugging Face's models: matrices and tables from N(0, initializer_range), biases and [PAD]'s word 0.
+void init_weights(Module& model, const BertConfig& config, Rng& rng);
 
 }  // namespace babygpt

@@ -93,6 +93,7 @@ Mask operator||(const Mask& a, const Mask& b) {
 
 // y = x with `fill` where the mask is true: dx = dy where it is false, 0 where it is true
 Tensor masked_fill(Tensor x, Mask mask, real fill) {
+    if (mask.values.empty()) return x;
     Shape shape = x.shape();
     if (broadcast_shape("masked_fill", shape, mask.shape) != shape)
         fail("masked_fill: a mask of ", to_string(mask.shape), " is larger than ", to_string(shape));
