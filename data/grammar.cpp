@@ -121,27 +121,33 @@ struct Grammar::Writer {
     }
 
     void expand(size_t rule) {
-        for (const Part& part : choose(rules[rule]).parts) {
-            size_t start = out.text.size();
-            switch (part.kind) {
-                case Part::say:
-                    write(part.text);
-                    break;
-                case Part::choose:
-                    expand(part.rule);
-                    break;
-                case Part::remember:
-                    expand(part.rule);
-                    memory[part.rule] = out.text.substr(start);
-                    break;
-                case Part::note:
-                    memory[part.rule] = part.text;
-                    break;
-                case Part::recall:
-                    write(memory[part.rule]);
-                    break;
-            }
+        for (const Part& part : choose(rules[rule]).parts) tell(part);
+    }
+
+    void tell(const Part& part) {
+        size_t start = out.text.size(), span = out.spans.size();
+        bool returns = part.kind == Part::recall;
+        if (returns || part.kind == Part::remember)
+            out.spans.push_back({rules[part.rule].name, out.characters, 0, returns});
+        switch (part.kind) {
+            case Part::say:
+                write(part.text);
+                break;
+            case Part::choose:
+                expand(part.rule);
+                break;
+            case Part::remember:
+                expand(part.rule);
+                memory[part.rule] = out.text.substr(start);
+                break;
+            case Part::note:
+                memory[part.rule] = part.text;
+                break;
+            case Part::recall:
+                write(memory[part.rule]);
+                break;
         }
+        if (returns || part.kind == Part::remember) out.spans[span].length = out.characters - out.spans[span].first;
     }
 };
 

@@ -23,6 +23,13 @@
 
 namespace babygpt {
 
+// Where the value of a remembered rule stands in a text.
+struct Span {
+    std::string kind;      // the rule's name
+    size_t first, length;  // in characters
+    bool returns;          // said before: a memory slot; the others are what is remembered
+};
+
 struct Generated {
     struct Choice {
         size_t position;  // the character (code point) of the text at which the choice is made
@@ -31,6 +38,7 @@ struct Generated {
     std::string text;
     size_t characters = 0;
     std::vector<Choice> choices;  // in the order of the text
+    std::vector<Span> spans;      // so too
 
     double nats_per_char(size_t from_char = 0) const;  // the information in the text from this character on
 };
