@@ -160,6 +160,32 @@ Generated Grammar::write(uint64_t seed, size_t bytes) const {
     return std::move(writer.out);
 }
 
+std::vector<Grammar::Alternative> Grammar::sentences(const Alternative& tale) {
+    std::vector<Alternative> sentences{{1, 0, {}}};
+    for (const Part& part : tale.parts) {
+        if (part.kind == Part::say && (part.text == " " || part.text == "\n"))
+            sentences.push_back({1, 0, {}});
+        else
+            sentences.back().parts.push_back(part);
+    }
+    return sentences;
+}
+
+std::vector<Document> Grammar::documents(uint64_t seed, size_t bytes) const {
+    Writer writer{rules_, Rng(seed, "corpus"), {}};
+    std::vector<Document> documents;
+    for (size_t written = 0; written < bytes; written++) {
+        Document& document = documents.emplace_back();
+        for (const Alternative& sentence : sentences(writer.choose(rules_[0]))) {
+            writer.out = {};
+            for (const Part& part : sentence.parts) writer.tell(part);
+            written += writer.out.text.size() + 1;  // a space or a line break ends it, the last one two line breaks
+            document.push_back({writer.out.text, writer.out.spans});
+        }
+    }
+    return documents;
+}
+
 // Means over all tales. Entropies of independent choices add up: each counts as often as the choice comes up.
 // Lengths add up on the same walk; a value that returns counts at the end, when its mean length is known.
 struct Grammar::Mean {

@@ -122,6 +122,35 @@ TEST_SUITE("corpus") {
         }
     }
 
+    TEST_CASE("documents: the sentences and their spans, joined, are the text of the same seed") {
+        for (const Grammar* grammar : {&tales(), &verses()}) {
+            Generated written = grammar->write(9, 100'000);
+            std::string text;
+            std::vector<Span> spans;
+            for (const Document& document : grammar->documents(9, 100'000)) {
+                for (const Sentence& sentence : document) {
+                    size_t before = decode_utf8(text, "text", true).size();
+                    for (Span span : sentence.spans) {
+                        span.first += before;
+                        spans.push_back(span);
+                    }
+                    text += sentence.text + (grammar == &tales() ? " " : "\n");
+                }
+                text.replace(text.size() - 1, 1, "\n\n");
+            }
+            CHECK(text == written.text);
+            CHECK(spans == written.spans);
+        }
+    }
+
+    TEST_CASE("documents: a tale has six sentences, a verse four lines") {
+        for (const Document& tale : tales().documents(10, 50'000)) {
+            REQUIRE(tale.size() == 6);
+            for (const Sentence& sentence : tale) CHECK((sentence.text.ends_with('.') && sentence.text.size() > 10));
+        }
+        for (const Document& verse : verses().documents(10, 5'000)) CHECK(verse.size() == 4);
+    }
+
     TEST_CASE("nats_per_char: the information from a character on") {
         Generated text{"abcd", 4, {{0, 1}, {2, 0.5}, {3, 0.25}}, {}};
         CHECK(text.nats_per_char() == doctest::Approx(1.75 / 4));
