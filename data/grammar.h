@@ -23,6 +23,15 @@
 
 namespace babygpt {
 
+// Where the value of a remembered rule stands in a text.
+struct Span {
+    std::string kind;      // the rule's name
+    size_t first, length;  // in characters
+    bool returns;          // said before: a memory slot; the others are what is remembered
+
+    bool operator==(const Span&) const = default;
+};
+
 struct Generated {
     struct Choice {
         size_t position;  // the character (code point) of the text at which the choice is made
@@ -31,9 +40,17 @@ struct Generated {
     std::string text;
     size_t characters = 0;
     std::vector<Choice> choices;  // in the order of the text
+    std::vector<Span> spans;      // so too
 
     double nats_per_char(size_t from_char = 0) const;  // the information in the text from this character on
 };
+
+// A piece of a tale: what the first rule sets between spaces or line breaks.
+struct Sentence {
+    std::string text;
+    std::vector<Span> spans;  // counted from the sentence's first character
+};
+using Document = std::vector<Sentence>;
 
 struct Score {
     struct Slots {
@@ -53,6 +70,9 @@ class Grammar {
 
     // Tales, each closed by an empty line, until the text has at least this many bytes.
     Generated write(uint64_t seed, size_t bytes) const;
+
+    // The same tales, each in its sentences.
+    std::vector<Document> documents(uint64_t seed, size_t bytes) const;
 
     double entropy_per_char() const;
 
@@ -84,6 +104,7 @@ class Grammar {
     struct Reader;
 
     Alternative parse_alternative(std::string_view source, size_t rule) const;
+    static std::vector<Alternative> sentences(const Alternative& tale);
 
     std::vector<Rule> rules_;
 };
