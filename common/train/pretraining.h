@@ -25,6 +25,14 @@ struct Guesses {  // how many of how many were right
 };
 Guesses guess(const PreTrainingModel& model, const MaskedPairs& batch);
 
+// Names, things, places and so on of validation pairs that belong together, each blanked out whole: by kind, how many
+// there were and how many were guessed to the letter.
+struct SlotGuesses {
+    size_t slots = 0, right = 0;
+};
+std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, const Sentences& text, size_t most_pairs,
+                                               int block_size);
+
 // The options of a run as a BertConfig.
 BertConfig bert_config(const Options& options, int vocab_size);
 
@@ -35,6 +43,7 @@ class PreTraining : public Objective {
     std::shared_ptr<Module> make_model(Rng& initialisation) const override;
     std::unique_ptr<DrawnBatch> draw(Part part, Rng& rng) const override;
     Checkpoint describe(const Module& model, int step, Losses losses) const override;
+    std::vector<File> files() const override;
     std::string introduce() const override;
     std::string remark(double loss, const Module* model) const override;
     void show(const Module& model, const Tell& tell) const override;

@@ -11,8 +11,8 @@
 #include "common/base/error.h"
 #include "common/base/files.h"
 #include "common/base/format.h"
-#include "common/text/utf8.h"
 #include "common/draw/svg.h"
+#include "common/text/utf8.h"
 
 using namespace babygpt;
 using Json = nlohmann::json;
