@@ -102,6 +102,7 @@ TEST_SUITE("wordpiece") {
 
     TEST_CASE("wordpiece: without lower case capitals and accents stay, a mark joins its letter") {
         check_words(utf8(U"H\u00E9llo e\u0301 ABC"), utf8(U"H\u00E9llo \u00E9 ABC"), false);
+        check_words(utf8(U"\U0001D15E"), utf8(U"\U0001D157\U0001D165"), false);  // one that Unicode keeps apart
         CHECK(cut(tokenizer("abc", false), "ABC abc") == "[UNK] abc");
     }
 

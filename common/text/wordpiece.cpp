@@ -46,8 +46,9 @@ bool is_chinese(char32_t c) {
 std::u32string normalize(std::u32string_view text, utf8proc_option_t form) {
     std::string bytes = encode_utf8(text);
     utf8proc_uint8_t* result = nullptr;
-    utf8proc_ssize_t length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(bytes.data()),
-                                           utf8proc_ssize_t(bytes.size()), &result, form);
+    utf8proc_ssize_t length =
+        utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(bytes.data()), utf8proc_ssize_t(bytes.size()), &result,
+                     utf8proc_option_t(form | UTF8PROC_STABLE));
     std::unique_ptr<utf8proc_uint8_t, void (*)(void*)> freed(result, std::free);
     if (length < 0) fail("cannot normalise a text: ", utf8proc_errmsg(length));
     return decode_utf8({reinterpret_cast<char*>(result), size_t(length)}, "a normalised text", true);
