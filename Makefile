@@ -8,14 +8,14 @@ LANGUAGE := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages
 TRAINED := $(sort $(basename $(notdir $(shell grep -lE 'run_[a-z]+<Model>' stages/*.cpp))))  # those that train a model
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
-            libutfcpp-dev libedit-dev doctest-dev clang-format patch python3
+            libutfcpp-dev libutf8proc-dev libedit-dev doctest-dev clang-format patch python3
 
 # For the machine it is built on; PORTABLE=1 makes programs that run on any machine of this kind, and slower.
 MACHINE := $(if $(PORTABLE),,-march=native -mprefer-vector-width=512)
 # gcc 12 warns without cause inside the AVX-512 intrinsics and std::string (its bugs 105593 and 105651).
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict
 CXXFLAGS := -std=c++20 -g -O3 $(MACHINE) -DXTENSOR_USE_XSIMD $(WARNINGS) -I. -MMD -MP -pthread $(EXTRA)
-LDLIBS := -lopenblas -ledit -pthread
+LDLIBS := -lopenblas -lutf8proc -ledit -pthread
 
 LIBRARY := $(BUILD)/libbabygpt.a
 CORE := $(wildcard common/*/*.cpp) $(addprefix data/,grammar.cpp judge.cpp tales.cpp verses.cpp)
