@@ -18,12 +18,6 @@ std::vector<std::string> split(std::string_view text) {  // whole tales only
     return tales;
 }
 
-uint64_t fnv1a(std::string_view bytes) {
-    uint64_t hash = 0xcbf29ce484222325;
-    for (unsigned char byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
-    return hash;
-}
-
 Score judge(const std::string& tale) { return tales().judge(tale + "\n\n"); }
 
 // A small grammar whose numbers can be worked out by hand.

@@ -13,13 +13,19 @@ constexpr size_t built_in_bytes = 1'000'000;
 constexpr uint64_t built_in_seed = 1;
 constexpr size_t bytes_of_a_byte = 16;  // what a byte of text takes on its way to tokens, at most
 
+}  // namespace
+
 uint64_t fnv1a(std::string_view bytes) {
     uint64_t hash = 0xcbf29ce484222325;
     for (unsigned char byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
     return hash;
 }
 
-}  // namespace
+std::string read_data(const std::string& data) {
+    decode_utf8(data, "the file name in --data");  // it is written into the run's files, which are UTF-8
+    if (data == "-") fail("--data - is no file; a run needs its text again when it is resumed, so save it first");
+    return read_file(data, available_memory() / bytes_of_a_byte);
+}
 
 Corpus make_corpus(const std::string& name, std::string_view bytes) {
     std::u32string text = decode_utf8(bytes, name);
@@ -33,10 +39,8 @@ Corpus make_corpus(const std::string& name, std::string_view bytes) {
 }
 
 Corpus load_corpus(const std::string& data) {
-    decode_utf8(data, "the file name in --data");  // it is written into the run's files, which are UTF-8
-    if (data == "-") fail("--data - is no file; a run needs its text again when it is resumed, so save it first");
     if (data != "tales" && data != "verses") {
-        Corpus corpus = make_corpus(data, read_file(data, available_memory() / bytes_of_a_byte));
+        Corpus corpus = make_corpus(data, read_data(data));
         if (corpus.val.size() < 2)  // the first has none before it to be guessed from
             fail(data, " has only ", corpus.train.size() + corpus.val.size(), " characters; give some thousand");
         return corpus;

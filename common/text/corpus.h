@@ -23,4 +23,7 @@ struct Corpus {
 Corpus load_corpus(const std::string& data);  // a built-in corpus by its name, or a UTF-8 file
 Corpus make_corpus(const std::string& name, std::string_view bytes);
 
+std::string read_data(const std::string& data);  // the file that --data names; fails if it can't be used for a run
+uint64_t fnv1a(std::string_view bytes);          // a hash
+
 }  // namespace babygpt
