@@ -63,25 +63,26 @@ std::string check() {
     }
     PreTrainingLosses found = losses(model, pairs);
     expect(
-        says_so[0] > 0.9 * each,
+        says_so[0] > 0.8 * each,
         format("After %d steps the losses are %.3f and %.3f, but of %d pairs that follow it says so of %d, and of %d "
                "that do not of %d.",
                steps, double(found.masked.item()), double(found.follows.item()), each, says_so[0], each, says_so[1]),
         "Half of its answers are wrong, and the loss of the pairs does not know of it. Print how many labels count in "
         "each of the two losses.");
-    expect(says_so[1] < 0.1 * each,
+    expect(says_so[1] < 0.2 * each,
            str("Of ", each, " pairs that do not follow it says of ", says_so[1], " that they do."),
            "All pairs count in the second loss, those that follow and those that do not.");
 
     Tokens characters = pairs.labels;
     std::ranges::replace(characters.ids, 0, ignore_index);
-    expect_same("losses(model, pairs).follows", found.follows,
-                cross_entropy(out.seq_relationship_logits, pairs.next_sentence_label),
+    expect_same("losses(model, pairs).follows", found.follows.item(),
+                cross_entropy(out.seq_relationship_logits, pairs.next_sentence_label).item(),
                 "It should be the mean over all pairs.");
-    expect_same("losses(model, pairs).masked", found.masked, cross_entropy(out.prediction_logits, characters),
+    expect_same("losses(model, pairs).masked", found.masked.item(),
+                cross_entropy(out.prediction_logits, characters).item(),
                 "The mean over the masked characters and no others.",
                 {{"All places count now, padding and all. Where no character was masked there is nothing to guess.",
-                  cross_entropy(out.prediction_logits, pairs.labels)}});
+                  cross_entropy(out.prediction_logits, pairs.labels).item()}});
     return str("Both losses hear of all they should: of ", each, " pairs that follow it says so of ", says_so[0],
                ", and of ", each, " that do not of ", says_so[1], ".");
 }
