@@ -155,6 +155,8 @@ MaskedPairs draw_pairs(const Sentences& text, Part part, int B, int block_size, 
 }
 //< draw
 
+std::unique_ptr<DrawnBatch> pairs_batch(MaskedPairs pairs) { return std::make_unique<PairsBatch>(std::move(pairs)); }
+
 Guesses guess(const PreTrainingModel& model, const MaskedPairs& batch) {
     NoGrad guessing;
     Rows rows = cut(batch, 0, batch.input_ids.B);
@@ -252,7 +254,7 @@ std::shared_ptr<Module> PreTraining::make_model(Rng& initialisation) const {
 }
 
 std::unique_ptr<DrawnBatch> PreTraining::draw(Part part, Rng& rng) const {
-    return std::make_unique<PairsBatch>(draw_pairs(text, part, options.batch_size, options.block_size, rng));
+    return pairs_batch(draw_pairs(text, part, options.batch_size, options.block_size, rng));
 }
 
 Checkpoint PreTraining::describe(const Module& model, int step, Losses losses) const {
