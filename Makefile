@@ -18,7 +18,7 @@ CXXFLAGS := -std=c++20 -g -O3 $(MACHINE) -DXTENSOR_USE_XSIMD $(WARNINGS) -I. -MM
 LDLIBS := -lopenblas -lutf8proc -ledit -pthread
 
 LIBRARY := $(BUILD)/libbabygpt.a
-CORE := $(wildcard common/*/*.cpp) $(addprefix data/,grammar.cpp judge.cpp tales.cpp verses.cpp)
+CORE := $(wildcard common/*/*.cpp) $(filter-out data/corpus.cpp,$(wildcard data/*.cpp))
 objects = $(addprefix $(BUILD)/obj/,$(1:.cpp=.o))
 
 .PHONY: help

@@ -16,7 +16,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +66,9 @@ struct Score {
     std::vector<Slots> kinds;
 };
 
+// The alternative that each rule of a sentence took, by the rule's name. A rule comes up once in it, or as a return.
+using Derivation = std::map<std::string, size_t>;
+
 class Grammar {
   public:
     explicit Grammar(std::string_view source);
@@ -81,6 +86,18 @@ class Grammar {
 
     // -ln of the probability of a tale (without its empty line); nothing if the grammar can't write it.
     std::optional<double> tale_nats(std::string_view tale) const;
+
+    // The choices of a sentence that stands alone; nothing if the grammar can't write it. What returns from sentences
+    // before it may be any value of its kind.
+    std::optional<Derivation> read_sentence(std::string_view sentence) const;
+
+    // The sentence of these choices, which may be those of another grammar that this one can tell. A telling knows all
+    // choices, so it says them in any order and as often as it likes, and <toy.piece> is what else there is to say of
+    // the choice of toy.
+    std::string tell(const Derivation& derivation) const;
+
+    // Fails unless each rule of the original, with as many alternatives and uses of the same rules, is in this grammar.
+    void must_tell(const Grammar& original) const;
 
   private:
     struct Part {
@@ -105,6 +122,7 @@ class Grammar {
 
     Alternative parse_alternative(std::string_view source, size_t rule) const;
     static std::vector<Alternative> sentences(const Alternative& tale);
+    std::set<std::string> uses(const Alternative& alternative) const;
 
     std::vector<Rule> rules_;
 };
