@@ -186,14 +186,17 @@ $(LESSON_PROGRAMS): $(BUILD)/lessons/%: $(BUILD)/obj/docs/lessons/programs/%.o $
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 $(BUILD)/experiments/%: $(BUILD)/obj/experiments/%.o $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+	$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(LIBRARY) -o $@ $(LDLIBS)
+# One that changes a file of common/ names the stage it is linked into, which then finds the changed file first.
+stage_of = $(shell sed -nE '2s/^\+\+\+ ([0-9]{2}_[a-z]+)$$/\1/p' docs/lessons/experiments/$1.diff)
+$(foreach e,$(EXPERIMENTS),$(foreach s,$(call stage_of,$(notdir $e)),$(eval $e: $(BUILD)/obj/stages/$s.o)))
 $(BUILD)/obj/experiments/%.o: CXXFLAGS += -O1 -g0
 $(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -c $< -o $@
-# The first line of an experiment's diff names the stage it changes.
+# The first line of an experiment's diff names the file it changes.
 .PRECIOUS: $(BUILD)/experiments/%.cpp
-$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) | $(SETUP)
+$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) common/train/pretraining.cpp | $(SETUP)
 	@mkdir -p $(@D)
 	@patch --quiet --fuzz=0 --output=$@ "$$(sed -n '1s/^--- //p' $<)" $<
 

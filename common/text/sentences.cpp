@@ -20,13 +20,16 @@ bool related(const Sentence& a, const Sentence& b) {
         auto has = [kind](const Span& span) { return span.kind == kind; };
         shared += std::ranges::any_of(a.spans, has) && std::ranges::any_of(b.spans, has);
     }
-    return shared >= 2;
+    return shared >= 3;
 }
 
-// The first 90 % of the documents to learn from, the others to see what was learnt.
-void share_out(const std::vector<Sentences::Pair>& pairs, int documents, Sentences& text) {
-    for (const Sentences::Pair& pair : pairs)
-        (pair.document < documents * 9 / 10 ? text.train : text.val).push_back(pair);
+// The first 90 % of the pairs are to learn from, the others to see what was learnt; no document is cut in two.
+void share_out(const std::vector<Sentences::Pair>& pairs, Sentences& text) {
+    size_t cut = pairs.size() * 9 / 10;
+    while (cut && pairs[cut].document == pairs[cut - 1].document) --cut;
+    text.train.assign(pairs.begin(), pairs.begin() + std::ptrdiff_t(cut));
+    text.val.assign(pairs.begin() + std::ptrdiff_t(cut), pairs.end());
+    text.val_begins = text.val[0].first;
 }
 
 Sentences sentences_of_tales() {
@@ -34,7 +37,7 @@ Sentences sentences_of_tales() {
     std::string whole;
     for (const Document& document : documents)
         for (const Sentence& sentence : document) whole += sentence.text;
-    Sentences text{"tales",       CharacterTokenizer(Vocabulary(decode_utf8(whole, "tales"))), {}, {}, {}, {},
+    Sentences text{"tales",       CharacterTokenizer(Vocabulary(decode_utf8(whole, "tales"))), {}, {}, 0, {}, {},
                    hash_of(whole)};
     std::vector<Sentences::Pair> pairs;
     int number = 0;
@@ -50,7 +53,7 @@ Sentences sentences_of_tales() {
                     pairs.push_back({first + a, first + b, number, b});
         ++number;
     }
-    share_out(pairs, number, text);
+    share_out(pairs, text);
     return text;
 }
 
@@ -60,7 +63,7 @@ Sentences lines_of(const std::string& data) {
     std::erase(characters, U'\r');
     std::u32string in_one = characters;
     std::erase(in_one, U'\n');
-    Sentences text{data, CharacterTokenizer(Vocabulary(in_one)), {}, {}, {}, {}, hash_of(bytes)};
+    Sentences text{data, CharacterTokenizer(Vocabulary(in_one)), {}, {}, 0, {}, {}, hash_of(bytes)};
     std::vector<int> tokens = text.tokenizer.encode(encode_utf8(in_one), data);
     std::vector<Sentences::Pair> pairs;
     auto next = tokens.begin();
@@ -79,7 +82,7 @@ Sentences lines_of(const std::string& data) {
     if (pairs.size() < fewest_pairs)
         fail(data, " has only ", pairs.size(), " lines that follow another one; a sentence is a line here, so give ",
              fewest_pairs, " or more");
-    share_out(pairs, int(pairs.size()), text);
+    share_out(pairs, text);
     return text;
 }
 

@@ -17,11 +17,12 @@ struct Sentences {
     CharacterTokenizer tokenizer;
     std::vector<std::vector<int>> tokens;  // of each sentence
     std::vector<std::vector<Span>> spans;  // where its names, things and so on stand, if the text is a grammar's
-    std::vector<Pair> train, val;          // the first 90 % and the last 10 %
-    uint64_t hash;                         // of the text, to know it again
+    int val_begins;                        // the sentences from this one on, about a tenth, are for validation
+    std::vector<Pair> train, val;
+    uint64_t hash;  // of the text, to know it again
 };
 
-// The sentences of tales: two belong together if they share at least two of name, thing, place and box, as two of one
+// The sentences of tales: two belong together if they share at least three of name, thing, place and box, as two of one
 // tale can. Of any other text the lines: two belong together if one comes right after the other.
 Sentences load_sentences(const std::string& data);
 

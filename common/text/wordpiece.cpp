@@ -77,8 +77,8 @@ std::u32string basic_tokens(std::u32string_view text, bool lower_case) {
 }  // namespace
 
 WordPiece::WordPiece(std::vector<std::string> vocabulary, bool to_lower_case, const std::string& file)
-    : tokens(std::move(vocabulary)),
-      lower_case(to_lower_case) {
+    : lower_case(to_lower_case) {
+    tokens = std::move(vocabulary);
     for (size_t i = 0; i < tokens.size(); ++i) {
         std::u32string token = decode_utf8(tokens[i], file, true);
         bool goes_on = token.starts_with(U"##") && token.size() > 2;

@@ -2,14 +2,12 @@
 // BertTokenizer cuts them.
 #pragma once
 #include <map>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include "common/text/tokenizer.h"
 
 namespace babygpt {
 
-class WordPiece {
+class WordPiece : public Tokenizer {
   public:
     // Token i of a vocab.txt stands at its line i; ##ing is one that goes on with a word. Fails on a token that comes
     // twice, and if one of [PAD], [UNK], [CLS], [SEP] and [MASK] is missing.
@@ -17,14 +15,10 @@ class WordPiece {
 
     // Without [CLS] and [SEP] around it. A special token that is written in the text, as in "a [MASK] kite", is one.
     // A word that cannot be cut becomes [UNK].
-    std::vector<int> encode(std::string_view text, const std::string& name) const;
-    std::string decode(std::span<const int> ids) const;  // with a space between words, Chinese characters too
+    std::vector<int> encode(std::string_view text, const std::string& name) const override;
+    std::string decode(std::span<const int> ids) const override;  // with a space between words, Chinese characters too
 
-    int size() const { return int(tokens.size()); }
-
-    std::vector<std::string> tokens;
     bool lower_case;  // capitals and accents are not told from plain small letters
-    int pad, unk, cls, sep, mask;
 
   private:
     void encode_words(std::u32string_view text, std::vector<int>& ids) const;

@@ -111,7 +111,7 @@ std::vector<Translation::Pair> Translation::encode(const std::vector<ParallelCor
 }
 
 std::shared_ptr<Module> Translation::make_model(Rng& initialisation) const {
-    return make(bert_config(options, int(tokenizer.tokens.size())), initialisation);
+    return make(bert_config(options, tokenizer.size()), initialisation);
 }
 
 std::unique_ptr<DrawnBatch> Translation::draw(Part part, Rng& rng) const {
