@@ -13,19 +13,23 @@ namespace babygpt {
 
 namespace {
 
+struct Row {
+    std::vector<int> ids, types, labels;
+    int follows = 0;
+};
+
 //> masking
-// Chooses 15 % of the characters to be guessed: of these 80 % become [MASK], 10 % any character, and 10 % stay as they
-// are, so that no place can be taken on trust. Special tokens are never chosen. Returns the label.
-int choose(int& id, const CharacterTokenizer& tokenizer, Rng& rng) {
+// Chooses 15 % of the characters to be guessed, never a special token. Of these 80 % become [MASK], 10 % any character,
+// and 10 % stay as they are, so that no place can be taken on trust. Returns the label: what stood there, if it counts.
+int mask(int& id, const CharacterTokenizer& tokenizer, Rng& rng) {
     bool special = id <= tokenizer.mask;
     if (special || rng.uniform() >= 0.15) return ignore_index;
-    int label = id;
+    int label = id, first = tokenizer.mask + 1;
     double die = rng.uniform();
-    int first = tokenizer.mask + 1;
     if (die < 0.8)
         id = tokenizer.mask;
     else if (die < 0.9)
-        id = first + int(rng.below(tokenizer.tokens.size() - size_t(first)));
+        id = first + int(rng.below(size_t(tokenizer.size() - first)));
     return label;
 }
 //< masking
@@ -88,11 +92,6 @@ Tensor PairsBatch::loss(const Module& model, int first, int last) const {
 
 namespace {
 
-struct Row {
-    std::vector<int> ids, types, labels;
-    int follows = 0;
-};
-
 // [CLS] a [SEP] b [SEP], or [CLS] a [SEP] where there is no b, with nothing to guess yet. What does not fit loses its
 // end, the longer sentence first.
 Row join(std::vector<int> a, std::vector<int> b, const Tokenizer& t, int block_size) {
@@ -146,7 +145,7 @@ MaskedPairs draw_pairs(const Sentences& text, Part part, int B, int block_size, 
             a = text.tokens[size_t(pair.first)], b = text.tokens[size_t(second->second)];
         }
         Row row = join(a, b, text.tokenizer, block_size);
-        for (size_t t = 0; t < row.ids.size(); ++t) row.labels[t] = choose(row.ids[t], text.tokenizer, rng);
+        for (size_t t = 0; t < row.ids.size(); ++t) row.labels[t] = mask(row.ids[t], text.tokenizer, rng);
         row.follows = label;
         rows.push_back(std::move(row));
     }
@@ -324,19 +323,14 @@ void PreTraining::show(const Module& module, const Tell& tell) const {
 }
 
 std::pair<std::string, std::string> PreTraining::blanked(const Sentences::Pair& pair, Rng& rng) const {
-    const std::vector<int>&a = text.tokens[size_t(pair.first)], &b = text.tokens[size_t(pair.second)];
-    int room = options.block_size - 3, most = room / 2;  // of each sentence, if both are long
-    std::span<const int> first(a.data(), size_t(std::min(int(a.size()), std::max(most, room - int(b.size())))));
-    std::span<const int> second(b.data(), size_t(std::min(int(b.size()), room - int(first.size()))));
-    size_t length = std::min<size_t>(4, second.size()), from = rng.below(second.size() - length + 1);
-    if (!text.spans.empty()) {
-        const std::vector<Span>& spans = text.spans[size_t(pair.second)];
-        const Span& span = spans[rng.below(spans.size())];
-        if (span.first + span.length <= second.size()) from = span.first, length = span.length;
-    }
-    std::string shown = text.tokenizer.decode(second.first(from)) + std::string(length, '_') +
-                        text.tokenizer.decode(second.subspan(from + length));
-    return {text.tokenizer.decode(first), shown};
+    const CharacterTokenizer& t = text.tokenizer;
+    Row row = join(text.tokens[size_t(pair.first)], text.tokens[size_t(pair.second)], t, options.block_size);
+    size_t end = size_t(std::ranges::find(row.ids, t.sep) - row.ids.begin());
+    std::string second;
+    for (size_t i = end + 1; i + 1 < row.ids.size(); ++i)
+        second += rng.uniform() < 0.15 ? "_" : t.tokens[size_t(row.ids[i])];
+    if (second.find('_') == second.npos) second += "_";
+    return {t.decode(std::span(row.ids).subspan(1, end - 1)), second};
 }
 
 }  // namespace babygpt

@@ -58,7 +58,7 @@ class PreTraining : public Objective {
 
   private:
     Guesses guesses(const Module& model, int batches) const;  // on unseen pairs
-    // Two sentences as text, with something to guess in the second.
+    // Two sentences as text, with blanks in the second.
     std::pair<std::string, std::string> blanked(const Sentences::Pair& pair, Rng& rng) const;
 
     const Options& options;

@@ -133,7 +133,8 @@ std::string Translation::introduce() const {
     return "text    " + text.name + ": " + with_commas(double(train.size() + val.size())) +
            str(" sentences with their translations, ", tokenizer.characters.size(),
                " different characters; the last tenth is for validation\n") +
-           format("ruler   knowing nothing %.3f, unigram %.3f nats per written character\n", uniform, unigram);
+           format("ruler   knowing nothing %.3f, unigram %.3f%s nats per written character\n", uniform, unigram,
+                  text.built_in ? ", floor 0" : "");
 }
 
 std::string Translation::in_words(double loss) const { return format("%.4f nats per written character", loss); }
@@ -169,17 +170,19 @@ std::string Translation::remark(double, const Module* model) const {
 void Translation::show(const Module& model, const Tell& tell) const {
     std::vector<std::string> results = translations(model, judged);
     size_t exact = count_exact(results);
-    std::string sample;
+    std::string written, sample;
     for (size_t i = 0; i < std::min<size_t>(10, results.size()); ++i) {
         std::string right = encode_utf8(text.val[i].target);
+        written += results[i] + "\n";
         sample += encode_utf8(text.val[i].source) + "\n    " + results[i] + "\n";
         if (results[i] != right) sample += "    it should be: " + right + "\n";
     }
     nlohmann::json found = {{"vocab_size", tokenizer.tokens.size()},
                             {"baselines", {{"uniform", uniform}, {"unigram", unigram}}},
-                            {"sample", sample},
+                            {"sample", written},
                             {"final", {{"exact", double(exact) / double(results.size())}}},
                             {"judged", {{"sentences", results.size()}, {"exact", exact}}}};
+    if (text.built_in) found["baselines"]["floor"] = 0;  // the source decides the target
     tell(found, sample,
          sample + format("\nexact   %zu of %zu unseen sentences, to the letter\n", exact, results.size()));
 }

@@ -34,6 +34,7 @@ std::vector<int> encoder_tokens(const Translator& translator, const std::string&
     return ids;
 }
 
+//> translate
 std::vector<std::string> translate(const Translator& translator, const std::vector<std::string>& texts,
                                    bool use_cache) {
     NoGrad translating;
@@ -64,6 +65,7 @@ std::vector<std::string> translate(const Translator& translator, const std::vect
     }
     return translations;
 }
+//< translate
 
 Alignment align(const Translator& translator, const std::string& text, const std::string& translation) {
     NoGrad looking;
