@@ -116,8 +116,10 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::vector<CommandRow> commands_of(const Options& stage) {
     const bool trains = stage.model.empty();
-    const std::string first = trains ? "train" : "compare",
-                      then = stage.task == Task::fill ? "fill some blanks" : "write a sample";
+    const std::string first = trains ? "train" : "compare", then = stage.task == Task::fill ? "fill some blanks"
+                                                                   : stage.task == Task::translate
+                                                                       ? "translate what it has not seen"
+                                                                       : "write a sample";
     std::vector<CommandRow> commands{
         {trains ? Command::train : Command::compare, first,
          first + ", then " + then + " (done when no command is given)",
@@ -142,11 +144,15 @@ std::vector<CommandRow> commands_of(const Options& stage) {
                             asking,
                             {"FIRST", "SECOND"}});
     }
+    if (stage.task == Task::translate)
+        commands.push_back(
+            {Command::translate, "translate", "say a text in the other language; - reads lines", asking, {"TEXT"}});
     return commands;
 }
 
 std::string describe(const Options& stage) {
     if (stage.task == Task::fill) return "reads sentences both ways, fills blanks, and says what belongs together.";
+    if (stage.task == Task::translate) return "reads a sentence and writes it in another language.";
     return stage.model.empty() ? "trains a character language model on a text, then lets it write."
                                : "writes with a trained model, with and without a cache.";
 }

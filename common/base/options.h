@@ -9,7 +9,7 @@
 
 namespace babygpt {
 
-enum class Task { write, fill };  // what a stage's model is for
+enum class Task { write, fill, translate };  // what a stage's model is for
 
 struct Options {
     std::string stage = {};  // the program's name: where its runs go
