@@ -1,5 +1,7 @@
 // Layers: what PyTorch's users get from torch.nn. A layer owns its parameters; calling it computes.
 #pragma once
+#include <functional>
+
 #include "common/base/rng.h"
 #include "common/tensor/ops.h"
 
@@ -46,7 +48,9 @@ struct LayerNorm : Module {  // each row to mean 0 and deviation 1, then scaled 
 // and says which stream to draw from. Outside of a scope (evaluation, sampling) there is no dropout.
 class DropoutScope {
   public:
-    explicit DropoutScope(Rng& stream);
+    explicit DropoutScope(Rng& stream)
+        : DropoutScope(&stream) {}
+    explicit DropoutScope(Rng* stream);  // nullptr: none
     ~DropoutScope();
     DropoutScope(const DropoutScope&) = delete;
 
@@ -60,6 +64,12 @@ struct Dropout {
 };
 
 Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, const Dropout& dropout);
+
+// f(x) in less memory: what f computes inside is forgotten, and computed again when its gradients are wanted. The
+// values are the same to the bit, and so are the gradients where x is used nowhere else. f is called a second time when
+// the caller may be gone, so it owns what it uses; a tensor that has a gradient to pass on, and is no parameter, comes
+// in as x.
+Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x);
 
 // An activation by its name in BertConfig: gelu, or gelu_new, its older approximation by tanh. Fails on any other.
 Tensor (*activation(const std::string& name))(const Tensor& x);

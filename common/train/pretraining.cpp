@@ -45,6 +45,8 @@ class PairsBatch : public DrawnBatch {
     size_t masked;
 };
 
+int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
+
 // Rows first to last - 1, without the columns in which all of them have padding.
 struct Rows {
     BertInput input;
@@ -52,7 +54,7 @@ struct Rows {
 };
 Rows cut(const MaskedPairs& p, int first, int last) {
     std::vector<int> lengths(p.lengths.begin() + first, p.lengths.begin() + last);
-    int T = *std::ranges::max_element(lengths), B = last - first;
+    int T = round_up(*std::ranges::max_element(lengths), p.multiple), B = last - first;
     auto part = [&](const Tokens& all, int columns) {
         Tokens some(B, columns);
         for (int b = 0; b < B; ++b)
@@ -77,7 +79,7 @@ Tensor PairsBatch::loss(const Module& model, int first, int last) const {
 }  // namespace
 
 MaskedPairs draw_pairs(const Sentences& text, const std::vector<Sentences::Pair>& pairs, int B, int block_size,
-                       Rng& rng) {
+                       Rng& rng, int multiple) {
     struct Row {
         std::vector<int> a, b;
         int label;
@@ -96,9 +98,10 @@ MaskedPairs draw_pairs(const Sentences& text, const std::vector<Sentences::Pair>
         T = std::max(T, int(row.a.size() + row.b.size()) + 3);
         rows.push_back(std::move(row));
     }
+    T = round_up(T, multiple);
     const CharacterTokenizer& t = text.tokenizer;
-    MaskedPairs result{
-        Tokens(B, T), Tokens(B, T), Tokens(B, T, std::vector<int>(size_t(B * T), ignore_index)), Tokens(B, 1), {}};
+    MaskedPairs result{Tokens(B, T), Tokens(B, T), Tokens(B, T, std::vector<int>(size_t(B * T), ignore_index)),
+                       Tokens(B, 1), {},           multiple};
     for (int i = 0; i < B; ++i) {
         size_t at = size_t(i) * size_t(T), start = at;
         auto put = [&](int id, int type, int label) {
@@ -149,7 +152,9 @@ BertConfig bert_config(const Options& o, int vocab_size) {
             .attention_probs_dropout_prob = o.dropout,
             .max_position_embeddings = o.block_size,
             .initializer_range = 0.02 * std::sqrt(768.0 / o.n_embd),  // BERT's 0.02 is for a width of 768
-            .position_embedding_type = o.positions};
+            .position_embedding_type = o.positions,
+            .gradient_checkpointing = o.checkpoint,
+            .chunk_size_feed_forward = o.chunk};
 }
 
 PreTraining::PreTraining(const Options& o, const Sentences& t, MakeBert m)
@@ -161,9 +166,13 @@ std::shared_ptr<Module> PreTraining::make_model(Rng& initialisation) const {
     return make(bert_config(options, int(text.tokenizer.tokens.size())), initialisation);
 }
 
+MaskedPairs PreTraining::draw(const std::vector<Sentences::Pair>& pairs, Rng& rng) const {
+    return draw_pairs(text, pairs, options.batch_size, options.block_size, rng, std::max(1, options.chunk));
+}
+
 std::unique_ptr<DrawnBatch> PreTraining::draw(Part part, Rng& rng) const {
     const auto& pairs = part == Part::train ? text.train : text.val;
-    return std::make_unique<PairsBatch>(draw_pairs(text, pairs, options.batch_size, options.block_size, rng));
+    return std::make_unique<PairsBatch>(draw(pairs, rng));
 }
 
 Checkpoint PreTraining::describe(const Module& model, int step, Losses losses) const {
@@ -185,8 +194,7 @@ Guesses PreTraining::guesses(const Module& model, int batches) const {
     pool.run([&](int worker) {
         for (int i = worker; i < batches; i += pool.size()) {
             Rng rng(options.seed, "guesses", uint64_t(i));
-            of[size_t(i)] = guess(static_cast<const PreTrainingModel&>(model),
-                                  draw_pairs(text, text.val, options.batch_size, options.block_size, rng));
+            of[size_t(i)] = guess(static_cast<const PreTrainingModel&>(model), draw(text.val, rng));
         }
     });
     Guesses sum;

@@ -14,9 +14,10 @@ struct MaskedPairs {
     Tokens input_ids, token_type_ids, labels;  // (B, T); labels are ignore_index but where a character was chosen
     Tokens next_sentence_label;                // (B, 1): 0 if b follows a, 1 if it comes from elsewhere
     std::vector<int> lengths;                  // without the padding
+    int multiple = 1;                          // of which T is one
 };
 MaskedPairs draw_pairs(const Sentences& text, const std::vector<Sentences::Pair>& pairs, int B, int block_size,
-                       Rng& rng);
+                       Rng& rng, int multiple = 1);
 
 struct Guesses {  // how many of how many were right
     size_t masked = 0, masked_right = 0, pairs = 0, pairs_right = 0;
@@ -40,6 +41,7 @@ class PreTraining : public Objective {
     void show(const Module& model, const Tell& tell) const override;
 
   private:
+    MaskedPairs draw(const std::vector<Sentences::Pair>& pairs, Rng& rng) const;
     Guesses guesses(const Module& model, int batches) const;
 
     const Options& options;

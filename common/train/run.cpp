@@ -27,11 +27,14 @@ Options without_slashes(Options options) {  // at the end of --out
     return options;
 }
 
-// Calls f with each option that a run keeps though it determines no weight: how often it is saved, and its sample.
+// Calls f with each option that a run keeps though it determines no weight: how often it is saved, in how little memory
+// it trains, and its sample.
 template <class F>
 void for_settings(F f) {
-    for (const Option& option : option_table())
-        if (!option.saved && (option.group == Group::writing || option.name == "save_interval")) f(option);
+    for (const Option& option : option_table()) {
+        bool of_training = option.name == "save_interval" || option.name == "checkpoint" || option.name == "chunk";
+        if (!option.saved && (option.group == Group::writing || of_training)) f(option);
+    }
 }
 
 std::string best_file(const std::string& directory) { return directory + "/model.safetensors"; }
