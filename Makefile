@@ -8,17 +8,17 @@ LANGUAGE := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages
 TRAINED := $(sort $(basename $(notdir $(shell grep -lE 'run_[a-z]+<Model>' stages/*.cpp))))  # those that train a model
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
-            libutfcpp-dev libedit-dev doctest-dev clang-format patch python3
+            libutfcpp-dev libutf8proc-dev libedit-dev doctest-dev clang-format patch python3
 
 # For the machine it is built on; PORTABLE=1 makes programs that run on any machine of this kind, and slower.
 MACHINE := $(if $(PORTABLE),,-march=native -mprefer-vector-width=512)
 # gcc 12 warns without cause inside the AVX-512 intrinsics and std::string (its bugs 105593 and 105651).
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict
 CXXFLAGS := -std=c++20 -g -O3 $(MACHINE) -DXTENSOR_USE_XSIMD $(WARNINGS) -I. -MMD -MP -pthread $(EXTRA)
-LDLIBS := -lopenblas -ledit -pthread
+LDLIBS := -lopenblas -lutf8proc -ledit -pthread
 
 LIBRARY := $(BUILD)/libbabygpt.a
-CORE := $(wildcard common/*/*.cpp) $(addprefix data/,grammar.cpp judge.cpp tales.cpp verses.cpp)
+CORE := $(wildcard common/*/*.cpp) $(filter-out data/corpus.cpp,$(wildcard data/*.cpp))
 objects = $(addprefix $(BUILD)/obj/,$(1:.cpp=.o))
 
 .PHONY: help
@@ -186,14 +186,17 @@ $(LESSON_PROGRAMS): $(BUILD)/lessons/%: $(BUILD)/obj/docs/lessons/programs/%.o $
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 $(BUILD)/experiments/%: $(BUILD)/obj/experiments/%.o $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+	$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(LIBRARY) -o $@ $(LDLIBS)
+# One that changes a file of common/ names the stage it is linked into, which then finds the changed file first.
+stage_of = $(shell sed -nE '2s/^\+\+\+ ([0-9]{2}_[a-z]+)$$/\1/p' docs/lessons/experiments/$1.diff)
+$(foreach e,$(EXPERIMENTS),$(foreach s,$(call stage_of,$(notdir $e)),$(eval $e: $(BUILD)/obj/stages/$s.o)))
 $(BUILD)/obj/experiments/%.o: CXXFLAGS += -O1 -g0
 $(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -c $< -o $@
-# The first line of an experiment's diff names the stage it changes.
+# The first line of an experiment's diff names the file it changes.
 .PRECIOUS: $(BUILD)/experiments/%.cpp
-$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) | $(SETUP)
+$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) common/train/pretraining.cpp common/nn/nn.cpp | $(SETUP)
 	@mkdir -p $(@D)
 	@patch --quiet --fuzz=0 --output=$@ "$$(sed -n '1s/^--- //p' $<)" $<
 

@@ -214,13 +214,13 @@ TEST_SUITE("bert") {
 
     TEST_CASE("masking: 15 % of the characters, of these 80 % hidden, 10 % changed, 10 % kept; special tokens never") {
         const Sentences& text = few_tales();
-        size_t characters = 0, chosen = 0, hidden = 0, changed = 0, pairs = 0, followers = 0;
+        size_t characters = 0, chosen = 0, hidden = 0, changed = 0, rows = 0, pairs = 0, followers = 0;
         for (uint64_t i = 0; i < 40; ++i) {
             Rng rng(i);
-            MaskedPairs batch = draw_pairs(text, text.train, 32, 128, rng);
+            MaskedPairs batch = draw_pairs(text, Part::train, 32, 128, rng);
             for (int b = 0; b < 32; ++b) {
-                ++pairs, followers += batch.next_sentence_label.ids[size_t(b)] == 0;
-                int seps = 0;
+                int follows = batch.next_sentence_label.ids[size_t(b)], seps = 0;
+                pairs += follows != ignore_index, followers += follows == 0, ++rows;
                 for (int t = 0; t < batch.input_ids.T; ++t) {
                     size_t at = size_t(b * batch.input_ids.T + t);
                     int id = batch.input_ids.ids[at], label = batch.labels.ids[at];
@@ -236,20 +236,22 @@ TEST_SUITE("bert") {
                     ++chosen, hidden += id == text.tokenizer.mask;
                     changed += id != text.tokenizer.mask && id != label;
                 }
-                CHECK(seps == 2);
+                CHECK(seps == (follows == ignore_index ? 1 : 2));
             }
         }
         auto share = [](size_t part, size_t of) { return double(part) / double(of); };
         CHECK(share(chosen, characters) == doctest::Approx(0.15).epsilon(0.03));
         CHECK(share(hidden, chosen) == doctest::Approx(0.8).epsilon(0.02));
         CHECK(share(changed, chosen) == doctest::Approx(0.1).epsilon(0.1));
+        CHECK(share(pairs, rows) == doctest::Approx(0.75).epsilon(0.1));
         CHECK(share(followers, pairs) == doctest::Approx(0.5).epsilon(0.1));
     }
 
     TEST_CASE("sentences that are too long for the block lose their ends, the longer one first") {
         const Sentences& text = few_tales();
         Rng rng(1), same(1);
-        MaskedPairs whole = draw_pairs(text, text.train, 8, 128, rng), cut = draw_pairs(text, text.train, 8, 40, same);
+        MaskedPairs whole = draw_pairs(text, Part::train, 8, 128, rng),
+                    cut = draw_pairs(text, Part::train, 8, 40, same);
         for (size_t b = 0; b < 8; ++b) CHECK(cut.lengths[b] == std::min(40, whole.lengths[b]));
     }
 

@@ -49,7 +49,11 @@ TEST_SUITE("command line") {
 
     TEST_CASE("16_memory: --chunk trains, and the model fills blanks in texts of any length" * with_programs()) {
         Shell shell;
-        works(shell, train("--chunk 16 --out run"));
+        works(shell, train("--chunk 16 --dropout 0 --out run"));
+        works(shell, train("--dropout 0 --out whole"));
+        std::vector<Cells> chunked = losses(shell, "run"), whole = losses(shell, "whole");
+        for (size_t i = 1; i < whole[2].size(); ++i)
+            CHECK(std::stod(chunked[2][i]) == doctest::Approx(std::stod(whole[2][i])).epsilon(1e-3));
         CHECK(says(works(shell, "16_memory fill 'Rosa won a ____ kite.' --model run"), "blank 1"));
         works(shell, "16_memory follows 'Rosa won a red kite.' 'It was red.' --model run --show attention");
     }

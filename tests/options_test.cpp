@@ -44,11 +44,15 @@ struct Bigram : LanguageModel {
 }  // namespace
 
 TEST_SUITE("options") {
-    TEST_CASE("the table: every name is there once, and every default is in its range or empty") {
-        std::set<std::string> names;
+    TEST_CASE("the table: a task has every name once, and every default is in its range or empty") {
+        std::set<std::pair<std::string, int>> names;
         for (const Option& option : option_table()) {
             CAPTURE(option.name);
-            CHECK(names.insert(option.name).second);
+            for (Task task : {Task::write, Task::fill}) {
+                Options stage = whole;
+                stage.task = task;
+                if (option.has(stage)) CHECK(names.insert({option.name, int(task)}).second);
+            }
             CHECK(!option.help.empty());
             CHECK((option.fits({}) || option.empty({})));
             if (option.saved && option.name != "stage") CHECK(option.has(whole));

@@ -15,7 +15,7 @@ struct CommandRow {
     Command command;
     std::string name, help;
     std::vector<Group> groups;                // of the options it has
-    std::vector<std::string> arguments = {};  // texts that it needs
+    std::vector<std::string> arguments = {};  // texts that it needs; [SECOND] may be left out
 };
 
 const std::map<Group, std::string> headings{
@@ -134,8 +134,11 @@ std::vector<CommandRow> commands_of(const Options& stage) {
              "write with a trained model",  // without steps nothing is kept: it counts again
              {stage.steps ? Group::trained_model : Group::text, Group::writing, Group::showing, Group::chance}});
     if (stage.task != Task::write) {
-        commands.push_back(
-            {Command::fill, "fill", "guess the characters that stand as _ in a text; - reads lines", asking, {"TEXT"}});
+        commands.push_back({Command::fill,
+                            "fill",
+                            "guess the characters that stand as _ in a text; - reads lines",
+                            asking,
+                            {"TEXT", "[SECOND]"}});
         commands.push_back({Command::follows,
                             "follows",
                             "say how likely the second text belongs to the first",
@@ -195,7 +198,7 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
             for (const Option& option : option_table())
                 if (option.group == group && option.has(stage)) add(command, option, options);
         for (size_t i = 0; i < row.arguments.size(); ++i)
-            command.add_option(row.arguments[i], options.texts[i])->required();
+            command.add_option(row.arguments[i], options.texts[i])->required(row.arguments[i][0] != '[');
     }
     CLI::App& command = *app.get_subcommand(chosen->name);
     try {
@@ -223,6 +226,8 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
     }
     if (std::vector<std::string> extras = command.remaining(); !extras.empty()) refuse_unknown(command, extras[0]);
     options.texts.resize(chosen->arguments.size());
+    if (!options.texts.empty() && chosen->arguments.back()[0] == '[' && options.texts.back().empty())
+        options.texts.pop_back();
     if (!heads_fit(options))
         fail("--n-embd ", options.n_embd, " is not a multiple of --n-head ", options.n_head,
              "; each head takes an equal share, so try --n-embd ",

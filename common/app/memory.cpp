@@ -108,6 +108,36 @@ void print_tables(const MakeBert& make, const Options& o) {
     flush_output();
 }
 
+// Texts have any length; chunks want a multiple of theirs. So what comes in is padded, and what comes out is cut again.
+struct WholeChunks : PreTrainingModel {
+    std::unique_ptr<PreTrainingModel> model;
+    int chunk;
+
+    WholeChunks(std::unique_ptr<PreTrainingModel> whole, int size)
+        : model(std::move(whole)),
+          chunk(size) {
+        parameters = model->parameters;
+    }
+
+    BertForPreTrainingOutput operator()(const BertInput& input) const override {
+        int B = input.input_ids->B, T = input.input_ids->T, padded = (T + chunk - 1) / chunk * chunk;
+        auto wider = [&](const auto& row_by_row, auto filling) {
+            auto wide = filling;
+            for (int b = 0; b < B; ++b) std::copy_n(row_by_row.begin() + b * T, T, wide.begin() + b * padded);
+            return wide;
+        };
+        std::vector<int> pads(size_t(B) * size_t(padded));  // token 0 is [PAD]
+        Mask mask = padding(std::vector<int>(size_t(B), T), padded);
+        if (!input.attention_mask.values.empty())
+            mask.values = wider(input.attention_mask.values, std::vector<char>(mask.values.size()));
+        BertForPreTrainingOutput out =
+            (*model)({.input_ids = Tokens(B, padded, wider(input.input_ids->ids, pads)),
+                      .token_type_ids = Tokens(B, padded, wider(input.token_type_ids->ids, pads)),
+                      .attention_mask = mask});
+        return {slice(out.prediction_logits, 1, 0, T), out.seq_relationship_logits};
+    }
+};
+
 }  // namespace
 
 int measure_memory(int argc, char** argv, Options defaults, const MakeBert& make_model) {
@@ -118,7 +148,12 @@ int measure_memory(int argc, char** argv, Options defaults, const MakeBert& make
         command = parse_options(argc, argv, options);
         if (command == Command::measure) print_tables(make_model, options);
     });
-    return code || command == Command::measure ? code : run_bert(argc, argv, defaults, make_model);
+    if (code || command == Command::measure) return code;
+    return run_bert(argc, argv, defaults, [&](const BertConfig& c, Rng& rng) -> std::unique_ptr<PreTrainingModel> {
+        auto model = make_model(c, rng);
+        int chunk = c.chunk_size_feed_forward;
+        return chunk ? std::make_unique<WholeChunks>(std::move(model), chunk) : std::move(model);
+    });
 }
 
 }  // namespace babygpt

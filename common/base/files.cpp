@@ -1,6 +1,8 @@
 #include "common/base/files.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,6 +34,29 @@ std::string read_file(const std::string& path, size_t most) {
             fail("not enough memory: ", name, " has more than ", most / 1'000'000, " MB; cut a piece from it");
     }
     return bytes;
+}
+
+MappedFile::MappedFile(const std::string& path) {
+    struct stat about;
+    auto check = [&](bool good) {
+        if (!good) fail("cannot read ", path, ": ", std::strerror(errno));
+    };
+    check(stat(path.c_str(), &about) == 0);
+    if (S_ISDIR(about.st_mode)) fail(path, " is a directory; give a file");
+    if (!S_ISREG(about.st_mode)) fail(path, " is not a file on a disk; copy it to one");
+    int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    check(file >= 0 && fstat(file, &about) == 0);
+    size = size_t(about.st_size);
+    void* mapped = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : nullptr;  // nothing cannot be mapped
+    int error = errno;
+    close(file);
+    errno = error;
+    check(mapped != MAP_FAILED);
+    data = static_cast<const char*>(mapped);
+}
+
+MappedFile::~MappedFile() {
+    if (size) munmap(const_cast<char*>(data), size);
 }
 
 void write_whole(const std::string& path, std::string_view bytes) {

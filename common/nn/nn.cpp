@@ -14,6 +14,7 @@ namespace babygpt {
 namespace {
 
 thread_local Rng* dropout_stream = nullptr;
+thread_local bool init_weights_is_off = false;
 
 }  // namespace
 
@@ -35,6 +36,7 @@ void Module::add(const std::string& name, const Module& part) {
 Linear::Linear(int in, int out, Rng& rng, Bias has_bias)
     : weight(Tensor::parameter({out, in})) {
     auto fill = [bound = 1 / std::sqrt(in), &rng](Tensor& tensor) {
+        if (init_weights_is_off) return;
         for (real& v : tensor.values()) v = real(bound * (2 * rng.uniform() - 1));
     };
     fill(weight);
@@ -118,7 +120,12 @@ Tensor (*activation(const std::string& name))(const Tensor& x) {
     fail("there is no activation ", name, " here; there is gelu and gelu_new");
 }
 
+NoInitWeights::NoInitWeights()
+    : before(std::exchange(init_weights_is_off, true)) {}
+NoInitWeights::~NoInitWeights() { init_weights_is_off = before; }
+
 void fill_normal(Tensor& tensor, double deviation, Rng& rng) {
+    if (init_weights_is_off) return;
     for (real& v : tensor.values()) v = real(deviation * rng.normal());
 }
 

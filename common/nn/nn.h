@@ -71,6 +71,18 @@ Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n
 // in as x.
 Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x);
 
+// While it lives, what is made on this thread has no start of its own, only zeros: for a model whose weights come from
+// a file.
+class NoInitWeights {
+  public:
+    NoInitWeights();
+    ~NoInitWeights();
+    NoInitWeights(const NoInitWeights&) = delete;
+
+  private:
+    bool before;
+};
+
 // An activation by its name in BertConfig: gelu, or gelu_new, its older approximation by tanh. Fails on any other.
 Tensor (*activation(const std::string& name))(const Tensor& x);
 

@@ -3,24 +3,27 @@
 #include <cstdint>
 
 #include "common/text/tokenizer.h"
+#include "data/grammar.h"
 
 namespace babygpt {
 
 struct Sentences {
     struct Pair {           // two sentences that belong together
         int first, second;  // their numbers
-        int document;       // the one they both stand in
-        int place;          // of the second in it: what comes from elsewhere instead must not show by its form
+        int document;       // where they stand: a second one from another document does not belong
+        int place;          // of the second in it: one from another place could be told by its form alone
     };
     std::string name;  // "tales" or the file's
     CharacterTokenizer tokenizer;
     std::vector<std::vector<int>> tokens;  // of each sentence
-    std::vector<Pair> train, val;          // of the first 90 % and the last 10 % of the documents
-    uint64_t hash;                         // of the text, to know it again
+    std::vector<std::vector<Span>> spans;  // where its names, things and so on stand, if the text is a grammar's
+    int val_begins;                        // the sentences from this one on, about a tenth, are for validation
+    std::vector<Pair> train, val;
+    uint64_t hash;  // of the text, to know it again
 };
 
-// The tales' sentences, of which two belong together if they have at least two things in common (name, thing, place,
-// box); or the lines of a UTF-8 file: each belongs to the one before, but for an empty line between them.
+// The sentences of tales: two belong together if they share at least three of name, thing, place and box, as two of one
+// tale can. Of any other text the lines: two belong together if one comes right after the other.
 Sentences load_sentences(const std::string& data);
 
 }  // namespace babygpt

@@ -16,7 +16,7 @@ CharacterTokenizer::CharacterTokenizer(const Vocabulary& v)
     for (char32_t c : v.characters) tokens.push_back(encode_utf8({&c, 1}));
 }
 
-std::vector<int> CharacterTokenizer::encode(const std::string& text, const std::string& name) const {
+std::vector<int> CharacterTokenizer::encode(std::string_view text, const std::string& name) const {
     std::vector<int> ids = characters.encode(decode_utf8(text, "the " + name), name);
     for (int& id : ids) id += int(special.size());
     return ids;

@@ -8,8 +8,10 @@ class Tokenizer {
   public:
     virtual ~Tokenizer() = default;
     // A text's tokens, without special ones. Fails on characters that cannot be told, and says which.
-    virtual std::vector<int> encode(const std::string& text, const std::string& name) const = 0;
+    virtual std::vector<int> encode(std::string_view text, const std::string& name) const = 0;
     virtual std::string decode(std::span<const int> ids) const = 0;
+
+    int size() const { return int(tokens.size()); }
 
     std::vector<std::string> tokens;  // what each number stands for, as vocab.txt has it
     int pad = 0, unk = 1, cls = 2, sep = 3, mask = 4;
@@ -19,7 +21,7 @@ class Tokenizer {
 class CharacterTokenizer : public Tokenizer {
   public:
     explicit CharacterTokenizer(const Vocabulary& characters);
-    std::vector<int> encode(const std::string& text, const std::string& name) const override;
+    std::vector<int> encode(std::string_view text, const std::string& name) const override;
     std::string decode(std::span<const int> ids) const override;
 
     Vocabulary characters;

@@ -21,6 +21,7 @@ void for_chunks(const DrawnBatch& batch, const Module& model, int first, int las
     }
 }
 
+std::vector<Objective::File> Objective::files() const { return {}; }
 std::string Objective::remark(double, const Module*) const { return ""; }
 std::string Objective::in_words(double loss) const { return format("%.4f nats", loss); }
 

@@ -6,6 +6,8 @@
 
 #include "common/base/format.h"
 #include "common/base/thread_pool.h"
+#include "common/train/pretrained.h"
+#include "common/write/fill.h"
 
 namespace babygpt {
 
@@ -15,7 +17,8 @@ namespace {
 // Chooses 15 % of the characters to be guessed: of these 80 % become [MASK], 10 % any character, and 10 % stay as they
 // are, so that no place can be taken on trust. Special tokens are never chosen. Returns the label.
 int choose(int& id, const CharacterTokenizer& tokenizer, Rng& rng) {
-    if (rng.uniform() >= 0.15) return ignore_index;
+    bool special = id <= tokenizer.mask;
+    if (special || rng.uniform() >= 0.15) return ignore_index;
     int label = id;
     double die = rng.uniform();
     int first = tokenizer.mask + 1;
@@ -27,11 +30,16 @@ int choose(int& id, const CharacterTokenizer& tokenizer, Rng& rng) {
 }
 //< masking
 
+size_t counted(const Tokens& labels) {
+    return labels.ids.size() - size_t(std::ranges::count(labels.ids, ignore_index));
+}
+
 class PairsBatch : public DrawnBatch {
   public:
     explicit PairsBatch(MaskedPairs p)
         : pairs(std::move(p)),
-          masked(size_t(std::ranges::count_if(pairs.labels.ids, [](int id) { return id != ignore_index; }))) {}
+          masked(counted(pairs.labels)),
+          judged(counted(pairs.next_sentence_label)) {}
     int rows() const override { return pairs.input_ids.B; }
     size_t tokens() const override {
         size_t n = 0;
@@ -42,10 +50,8 @@ class PairsBatch : public DrawnBatch {
 
   private:
     MaskedPairs pairs;
-    size_t masked;
+    size_t masked, judged;  // how many characters and pairs count
 };
-
-int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // Rows first to last - 1, without the columns in which all of them have padding.
 struct Rows {
@@ -54,7 +60,7 @@ struct Rows {
 };
 Rows cut(const MaskedPairs& p, int first, int last) {
     std::vector<int> lengths(p.lengths.begin() + first, p.lengths.begin() + last);
-    int T = round_up(*std::ranges::max_element(lengths), p.multiple), B = last - first;
+    int T = *std::ranges::max_element(lengths), B = last - first;
     auto part = [&](const Tokens& all, int columns) {
         Tokens some(B, columns);
         for (int b = 0; b < B; ++b)
@@ -69,60 +75,84 @@ Rows cut(const MaskedPairs& p, int first, int last) {
             part(p.next_sentence_label, 1)};
 }
 
+int best_of(std::span<const real> logits) { return int(std::ranges::max_element(logits) - logits.begin()); }
+
 Tensor PairsBatch::loss(const Module& model, int first, int last) const {
     Rows rows = cut(pairs, first, last);
     BertForPreTrainingOutput out = static_cast<const PreTrainingModel&>(model)(rows.input);
     return cross_entropy(out.prediction_logits, rows.labels, masked) +
-           cross_entropy(out.seq_relationship_logits, rows.next_sentence_label, size_t(pairs.input_ids.B));
+           cross_entropy(out.seq_relationship_logits, rows.next_sentence_label, judged);
 }
 
 }  // namespace
 
-MaskedPairs draw_pairs(const Sentences& text, const std::vector<Sentences::Pair>& pairs, int B, int block_size,
-                       Rng& rng, int multiple) {
-    struct Row {
-        std::vector<int> a, b;
-        int label;
-    };
+namespace {
+
+struct Row {
+    std::vector<int> ids, types, labels;
+    int follows = 0;
+};
+
+// [CLS] a [SEP] b [SEP], or [CLS] a [SEP] where there is no b, with nothing to guess yet. What does not fit loses its
+// end, the longer sentence first.
+Row join(std::vector<int> a, std::vector<int> b, const Tokenizer& t, int block_size) {
+    while (int(a.size() + b.size()) + 3 > block_size) (a.size() > b.size() ? a : b).pop_back();
+    Row row{{t.cls}, {0}, {}};
+    for (const std::vector<int>* sentence : {&a, &b}) {
+        if (sentence->empty()) continue;
+        row.ids.insert(row.ids.end(), sentence->begin(), sentence->end());
+        row.ids.push_back(t.sep);
+        row.types.resize(row.ids.size(), sentence == &b);
+    }
+    row.labels.resize(row.ids.size(), ignore_index);
+    return row;
+}
+
+MaskedPairs stack(const std::vector<Row>& rows) {
+    int B = int(rows.size()), T = 0;
+    for (const Row& row : rows) T = std::max(T, int(row.ids.size()));
+    Tokens none(B, T, std::vector<int>(size_t(B) * size_t(T), ignore_index));
+    MaskedPairs batch{Tokens(B, T), Tokens(B, T), none, Tokens(B, 1), {}};
+    for (size_t b = 0; b < rows.size(); ++b) {
+        std::ptrdiff_t start = std::ptrdiff_t(b) * T;
+        std::ranges::copy(rows[b].ids, batch.input_ids.ids.begin() + start);
+        std::ranges::copy(rows[b].types, batch.token_type_ids.ids.begin() + start);
+        std::ranges::copy(rows[b].labels, batch.labels.ids.begin() + start);
+        batch.next_sentence_label.ids[b] = rows[b].follows;
+        batch.lengths.push_back(int(rows[b].ids.size()));
+    }
+    return batch;
+}
+
+}  // namespace
+
+//> draw
+MaskedPairs draw_pairs(const Sentences& text, Part part, int B, int block_size, Rng& rng) {
+    const std::vector<Sentences::Pair>& pairs = part == Part::train ? text.train : text.val;
+    size_t begin = part == Part::train ? 0 : size_t(text.val_begins),
+           end = part == Part::train ? size_t(text.val_begins) : text.tokens.size();
     std::vector<Row> rows;
-    int T = 0;
     for (int i = 0; i < B; ++i) {
-        const Sentences::Pair& pair = pairs[rng.below(pairs.size())];
-        const Sentences::Pair* other = &pair;
-        int label = int(rng.below(2));
-        while (label && (other->document == pair.document || other->place != pair.place))
-            other = &pairs[rng.below(pairs.size())];
-        Row row{text.tokens[size_t(pair.first)], text.tokens[size_t(other->second)], label};
-        while (int(row.a.size() + row.b.size()) + 3 > block_size)
-            (row.a.size() > row.b.size() ? row.a : row.b).pop_back();
-        T = std::max(T, int(row.a.size() + row.b.size()) + 3);
+        std::vector<int> a, b;
+        int label = ignore_index;
+        if (rng.below(4) == 0) {  // one sentence alone, of any kind
+            a = text.tokens[begin + rng.below(end - begin)];
+        } else {
+            const Sentences::Pair& pair = pairs[rng.below(pairs.size())];
+            const Sentences::Pair* second = &pair;
+            label = int(rng.below(2));  // 0: b belongs to a; 1: it comes from elsewhere
+            while (label == 1 && (second->document == pair.document || second->place != pair.place))
+                second = &pairs[rng.below(pairs.size())];
+            a = text.tokens[size_t(pair.first)], b = text.tokens[size_t(second->second)];
+        }
+        Row row = join(a, b, text.tokenizer, block_size);
+        for (size_t t = 0; t < row.ids.size(); ++t) row.labels[t] = choose(row.ids[t], text.tokenizer, rng);
+        row.follows = label;
         rows.push_back(std::move(row));
     }
-    T = round_up(T, multiple);
-    const CharacterTokenizer& t = text.tokenizer;
-    MaskedPairs result{Tokens(B, T), Tokens(B, T), Tokens(B, T, std::vector<int>(size_t(B * T), ignore_index)),
-                       Tokens(B, 1), {},           multiple};
-    for (int i = 0; i < B; ++i) {
-        size_t at = size_t(i) * size_t(T), start = at;
-        auto put = [&](int id, int type, int label) {
-            result.input_ids.ids[at] = id, result.token_type_ids.ids[at] = type, result.labels.ids[at] = label;
-            ++at;
-        };
-        auto put_sentence = [&](const std::vector<int>& ids, int type) {
-            for (int id : ids) {
-                int label = choose(id, t, rng);
-                put(id, type, label);
-            }
-            put(t.sep, type, ignore_index);
-        };
-        put(t.cls, 0, ignore_index);
-        put_sentence(rows[size_t(i)].a, 0);
-        put_sentence(rows[size_t(i)].b, 1);
-        result.next_sentence_label.ids[size_t(i)] = rows[size_t(i)].label;
-        result.lengths.push_back(int(at - start));
-    }
-    return result;
+    return stack(rows);
 }
+//< draw
 
 Guesses guess(const PreTrainingModel& model, const MaskedPairs& batch) {
     NoGrad guessing;
@@ -133,12 +163,52 @@ Guesses guess(const PreTrainingModel& model, const MaskedPairs& batch) {
         size_t V = size_t(logits.size(-1));
         for (size_t i = 0; i < labels.ids.size(); ++i) {
             if (labels.ids[i] == ignore_index) continue;
-            auto row = logits.values().subspan(i * V, V);
-            ++all, right += std::ranges::max_element(row) - row.begin() == labels.ids[i];
+            ++all, right += best_of(logits.values().subspan(i * V, V)) == labels.ids[i];
         }
     };
     count(out.prediction_logits, rows.labels, result.masked, result.masked_right);
     count(out.seq_relationship_logits, rows.next_sentence_label, result.pairs, result.pairs_right);
+    return result;
+}
+
+const std::vector<std::string> paired_kinds{"name", "thing", "place", "box"};
+
+std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, const Sentences& text, size_t most_pairs,
+                                               int block_size) {
+    std::map<std::string, SlotGuesses> result;
+    size_t pairs = text.spans.empty() ? 0 : std::min(most_pairs, text.val.size());
+    size_t sentences = text.tokens.size() - size_t(text.val_begins);
+    for (size_t i = 0; i < 2 * pairs; ++i) {  // pairs, and as many sentences alone for what is in no pair
+        bool alone = i >= pairs;
+        const Sentences::Pair& pair = text.val[i % pairs * text.val.size() / pairs];
+        int first = alone ? text.val_begins + int(i % pairs * sentences / pairs) : pair.first;
+        const std::vector<int>&a = text.tokens[size_t(first)], none,
+              &b = alone ? none : text.tokens[size_t(pair.second)];
+        std::vector<Row> rows;
+        std::vector<std::string> kinds;  // of each row's blank
+        auto blank = [&](int sentence, size_t start) {
+            for (const Span& span : text.spans[size_t(sentence)]) {
+                Row row = join(a, b, text.tokenizer, block_size);
+                size_t t = start + span.first + i % span.length;
+                bool in_pairs = std::ranges::count(paired_kinds, span.kind);
+                if (t >= row.ids.size() || alone == in_pairs) continue;
+                row.labels[t] = std::exchange(row.ids[t], text.tokenizer.mask);
+                rows.push_back(std::move(row)), kinds.push_back(span.kind);
+            }
+        };
+        blank(first, 1);
+        if (!alone) blank(pair.second, a.size() + 2);
+        if (rows.empty()) continue;
+        NoGrad guessing;
+        MaskedPairs batch = stack(rows);
+        Tensor logits = model(cut(batch, 0, batch.input_ids.B).input).prediction_logits;  // (B, T, V)
+        size_t V = size_t(logits.size(-1));
+        for (size_t at = 0; at < batch.labels.ids.size(); ++at) {
+            if (batch.labels.ids[at] == ignore_index) continue;
+            SlotGuesses& guesses = result[kinds[at / size_t(batch.labels.T)]];
+            ++guesses.slots, guesses.right += best_of(logits.values().subspan(at * V, V)) == batch.labels.ids[at];
+        }
+    }
     return result;
 }
 
@@ -157,22 +227,33 @@ BertConfig bert_config(const Options& o, int vocab_size) {
             .chunk_size_feed_forward = o.chunk};
 }
 
+PairBaselines measure_baselines(const Sentences& text) {
+    std::vector<double> count(text.tokenizer.tokens.size());
+    double all = 0, chosen = 0, nats = 0;
+    auto for_tokens = [&](const std::vector<Sentences::Pair>& pairs, auto f) {
+        for (const Sentences::Pair& pair : pairs)
+            for (int number : {pair.first, pair.second})
+                for (int id : text.tokens[size_t(number)]) f(size_t(id));
+    };
+    const double coin = std::log(2.0);  // follows, or does not
+    int V = text.tokenizer.characters.size();
+    for_tokens(text.train, [&](size_t id) { ++count[id], ++all; });
+    for_tokens(text.val, [&](size_t id) { ++chosen, nats -= std::log((count[id] + 1) / (all + V)); });
+    return {std::log(double(V)) + coin, nats / chosen + coin};
+}
+
 PreTraining::PreTraining(const Options& o, const Sentences& t, MakeBert m)
     : options(o),
       text(t),
+      baselines(measure_baselines(t)),
       make(std::move(m)) {}
 
 std::shared_ptr<Module> PreTraining::make_model(Rng& initialisation) const {
-    return make(bert_config(options, int(text.tokenizer.tokens.size())), initialisation);
-}
-
-MaskedPairs PreTraining::draw(const std::vector<Sentences::Pair>& pairs, Rng& rng) const {
-    return draw_pairs(text, pairs, options.batch_size, options.block_size, rng, std::max(1, options.chunk));
+    return make(bert_config(options, text.tokenizer.size()), initialisation);
 }
 
 std::unique_ptr<DrawnBatch> PreTraining::draw(Part part, Rng& rng) const {
-    const auto& pairs = part == Part::train ? text.train : text.val;
-    return std::make_unique<PairsBatch>(draw(pairs, rng));
+    return std::make_unique<PairsBatch>(draw_pairs(text, part, options.batch_size, options.block_size, rng));
 }
 
 Checkpoint PreTraining::describe(const Module& model, int step, Losses losses) const {
@@ -180,7 +261,19 @@ Checkpoint PreTraining::describe(const Module& model, int step, Losses losses) c
     return describe_model(options, corpus, model, step, losses.train, losses.val);
 }
 
-std::string PreTraining::introduce() const { return "text\n"; }
+std::vector<Objective::File> PreTraining::files() const {
+    std::string vocabulary;
+    for (const std::string& token : text.tokenizer.tokens) vocabulary += token + "\n";
+    return {{"config.json", save_config(bert_config(options, text.tokenizer.size()))}, {"vocab.txt", vocabulary}};
+}
+
+std::string PreTraining::introduce() const {
+    return "text    " + text.name + ": " + with_commas(double(text.tokens.size())) + " sentences, " +
+           with_commas(double(text.train.size() + text.val.size())) + " pairs that belong together, " +
+           str(text.tokenizer.characters.size(), " different characters; the last tenth is for validation\n") +
+           format("ruler   knowing nothing %.3f, unigram %.3f nats: a masked character's, and whether b follows a\n",
+                  baselines.uniform, baselines.unigram);
+}
 
 std::string PreTraining::remark(double, const Module* model) const {
     if (!model) return "";
@@ -190,25 +283,62 @@ std::string PreTraining::remark(double, const Module* model) const {
 
 Guesses PreTraining::guesses(const Module& model, int batches) const {
     ThreadPool pool(thread_count(options));
-    std::vector<Guesses> of(size_t(batches), Guesses{});
+    std::vector<Guesses> parts(size_t(batches), Guesses{});
     pool.run([&](int worker) {
         for (int i = worker; i < batches; i += pool.size()) {
-            Rng rng(options.seed, "guesses", uint64_t(i));
-            of[size_t(i)] = guess(static_cast<const PreTrainingModel&>(model), draw(text.val, rng));
+            Rng rng(options.seed, "evaluation of val", uint64_t(i));
+            parts[size_t(i)] = guess(static_cast<const PreTrainingModel&>(model),
+                                     draw_pairs(text, Part::val, options.batch_size, options.block_size, rng));
         }
     });
-    Guesses sum;
-    for (const Guesses& g : of) {
-        sum.masked += g.masked, sum.masked_right += g.masked_right;
-        sum.pairs += g.pairs, sum.pairs_right += g.pairs_right;
+    Guesses all;
+    for (const Guesses& part : parts) {
+        all.masked += part.masked, all.masked_right += part.masked_right;
+        all.pairs += part.pairs, all.pairs_right += part.pairs_right;
     }
-    return sum;
+    return all;
 }
 
-void PreTraining::show(const Module& model, const Tell& tell) const {
-    Guesses g = guesses(model, 100);
-    tell({{"final", {{"masked_accuracy", g.masked_accuracy()}, {"follows_accuracy", g.follows_accuracy()}}}}, "",
-         format("masked %.4f follows %.4f\n", g.masked_accuracy(), g.follows_accuracy()));
+void PreTraining::show(const Module& module, const Tell& tell) const {
+    const auto& model = static_cast<const PreTrainingModel&>(module);
+    constexpr int batches = 100, examples = 3;
+    constexpr size_t pairs = 300;
+    Guesses g = guesses(model, batches);
+    std::string said = format("of unseen text: %.1f%% of %zu masked characters, %.1f%% of %zu pairs right\n",
+                              100 * g.masked_accuracy(), g.masked, 100 * g.follows_accuracy(), g.pairs);
+    nlohmann::json found = {
+        {"vocab_size", text.tokenizer.size()},
+        {"baselines", {{"uniform", baselines.uniform}, {"unigram", baselines.unigram}}},
+        {"final", {{"masked_accuracy", g.masked_accuracy()}, {"follows_accuracy", g.follows_accuracy()}}}};
+    for (const auto& [kind, slots] : guess_slots(model, text, pairs, options.block_size)) {
+        found["slots"][kind] = {{"slots", slots.slots}, {"right", slots.right}};
+        said += format("  %-8s %4zu of %4zu, one character of it masked\n", kind.c_str(), slots.right, slots.slots);
+    }
+    Reader reader{model, text.tokenizer, options.block_size};
+    Rng rng(options.seed, "examples");
+    for (int i = 0; i < examples; ++i) {
+        auto [first, second] = blanked(text.val[rng.below(text.val.size())], rng);
+        std::vector<std::string> filled = fill_blanks(reader, {first, second}).texts;
+        said += "\n" + first + " " + second + "\n" + filled[0] + " " + filled[1] + "\n";
+    }
+    found["sample"] = said;
+    tell(found, said, said);
+}
+
+std::pair<std::string, std::string> PreTraining::blanked(const Sentences::Pair& pair, Rng& rng) const {
+    const std::vector<int>&a = text.tokens[size_t(pair.first)], &b = text.tokens[size_t(pair.second)];
+    int room = options.block_size - 3, most = room / 2;  // of each sentence, if both are long
+    std::span<const int> first(a.data(), size_t(std::min(int(a.size()), std::max(most, room - int(b.size())))));
+    std::span<const int> second(b.data(), size_t(std::min(int(b.size()), room - int(first.size()))));
+    size_t length = std::min<size_t>(4, second.size()), from = rng.below(second.size() - length + 1);
+    if (!text.spans.empty()) {
+        const std::vector<Span>& spans = text.spans[size_t(pair.second)];
+        const Span& span = spans[rng.below(spans.size())];
+        if (span.first + span.length <= second.size()) from = span.first, length = span.length;
+    }
+    std::string shown = text.tokenizer.decode(second.first(from)) + std::string(length, '_') +
+                        text.tokenizer.decode(second.subspan(from + length));
+    return {text.tokenizer.decode(first), shown};
 }
 
 }  // namespace babygpt

@@ -72,6 +72,7 @@ void TrainingRun::begin() {
         NewDirectory made = make_directory(options.out);
         lock = std::move(made.lock);
         if (!made.kept.empty()) progress.say("kept    the earlier run, as " + made.kept + "/\n");
+        for (const Objective::File& file : objective.files()) write_whole(options.out + "/" + file.name, file.text);
     }
     progress.say(str("\n", table_heading, "\n"));
 }
@@ -259,6 +260,7 @@ void TrainingRun::conclude(const std::function<void(const Objective::Tell& tell)
                  {"steps", rows.back().step},
                  {"final", {{"train_loss", last.train}, {"val_loss", last.val}}},
                  {"best", {{"step", best_step}, {"val_loss", best.val}}},
+                 {"tokens", trained_tokens},
                  {"tokens_per_second", training_seconds > 0 ? trained_tokens / training_seconds : 0}};
     std::string first;  // to be said when the first files are written
     if (stopped_by)

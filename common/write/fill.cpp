@@ -23,22 +23,25 @@ BertInput read(const Reader& reader, const std::vector<int>& ids, const std::vec
 
 }  // namespace
 
-Filled fill_blanks(const Reader& reader, const std::string& text) {
+Filled fill_blanks(const Reader& reader, const std::vector<std::string>& texts) {
     const Tokenizer& t = reader.tokenizer;
-    std::vector<int> ids{t.cls};
-    std::vector<size_t> blanks;  // where they stand
-    for (size_t from = 0, end; from <= text.size(); from = end + 1) {
-        end = std::min(text.find('_', from), text.size());
-        std::vector<int> piece = t.encode(text.substr(from, end - from), "text");
-        ids.insert(ids.end(), piece.begin(), piece.end());
-        if (end < text.size()) blanks.push_back(ids.size()), ids.push_back(t.mask);
+    std::vector<int> ids{t.cls}, types{0};
+    std::vector<size_t> blanks, ends;  // where blanks stand, and where each text ends
+    for (const std::string& text : texts) {
+        for (size_t from = 0, end; from <= text.size(); from = end + 1) {
+            end = std::min(text.find('_', from), text.size());
+            std::vector<int> piece = t.encode(text.substr(from, end - from), "text");
+            ids.insert(ids.end(), piece.begin(), piece.end());
+            if (end < text.size()) blanks.push_back(ids.size()), ids.push_back(t.mask);
+        }
+        ends.push_back(ids.size());
+        ids.push_back(t.sep);
+        types.resize(ids.size(), int(ends.size()) - 1);
     }
     if (blanks.empty()) fail("there is no blank in the text; write _ for each character to guess");
-    ids.push_back(t.sep);
 
     NoGrad guessing;
-    const std::vector<int> types(ids.size(), 0);
-    Filled filled{{}, "", read(reader, ids, types)};
+    Filled filled{{}, {}, read(reader, ids, types)};
     for (std::vector<size_t> left = blanks; !left.empty();) {
         Tensor logits = reader.model(read(reader, ids, types)).prediction_logits;  // (1, T, V)
         size_t surest = left[0];
@@ -57,7 +60,11 @@ Filled fill_blanks(const Reader& reader, const std::string& text) {
         ids[surest] = token;
         std::erase(left, surest);
     }
-    filled.text = t.decode(std::span(ids).subspan(1, ids.size() - 2));
+    size_t from = 1;
+    for (size_t end : ends) {
+        filled.texts.push_back(t.decode(std::span(ids).subspan(from, end - from)));
+        from = end + 1;
+    }
     return filled;
 }
 
@@ -65,7 +72,9 @@ Follows second_follows(const Reader& reader, const std::string& first, const std
     const Tokenizer& t = reader.tokenizer;
     std::vector<int> ids{t.cls}, types{0};
     for (int type : {0, 1}) {
-        std::vector<int> sentence = t.encode(type ? second : first, type ? "second text" : "first text");
+        const std::string &text = type ? second : first, name = type ? "second text" : "first text";
+        if (text.empty()) fail("the ", name, " is empty");
+        std::vector<int> sentence = t.encode(text, name);
         sentence.push_back(t.sep);
         ids.insert(ids.end(), sentence.begin(), sentence.end());
         types.resize(ids.size(), type);

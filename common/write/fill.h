@@ -22,11 +22,11 @@ struct Blank {
 };
 struct Filled {
     std::vector<Blank> blanks;  // in the order in which they were filled: the surest first
-    std::string text;
+    std::vector<std::string> texts;
     BertInput input;  // as it was read for the first blank
 };
-// Each _ is a blank for one token. Every guess sees those made before it.
-Filled fill_blanks(const Reader& reader, const std::string& text);
+// One text or two. Each _ is a blank for one token; every guess sees those made before it.
+Filled fill_blanks(const Reader& reader, const std::vector<std::string>& texts);
 
 struct Follows {
     double probability;
