@@ -150,7 +150,7 @@ struct BertLayer : Module {
         int T = x.size(1), chunk = chunk_size_feed_forward;
         if (!chunk) return feed_forward(attended);
         if (T % chunk) fail("The dimension to be chunked ", T, " has to be a multiple of the chunk size ", chunk);
-        std::vector<Tensor> parts;  // each a checkpoint: all that is kept for the way back would be the same in parts
+        std::vector<Tensor> parts;  // checkpoints, or all of them would keep their insides for the way back
         auto again = [this](const Tensor& part) { return feed_forward(part); };
         for (int t = 0; t < T; t += chunk) parts.push_back(checkpoint(again, slice(attended, 1, t, t + chunk)));
         return concat(parts, 1);  // (B, T, C)

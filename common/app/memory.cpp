@@ -76,35 +76,35 @@ std::vector<std::unique_ptr<Measured>> measure(const MakeBert& make, const Optio
     return all;
 }
 
-std::string beside(const Measured& it, const Measured& plain) {
-    return format("  |%7.2f %5.2f%8.1f %5.2f", it.megabytes(), it.megabytes() / plain.megabytes(), it.milliseconds(),
+std::string shares(const Measured& it, const Measured& plain) {
+    return format("%8.2f %5.2f %7.1f %5.2f", it.megabytes(), it.megabytes() / plain.megabytes(), it.milliseconds(),
                   it.milliseconds() / plain.milliseconds());
 }
 
 void print_tables(const MakeBert& make, const Options& o) {
     std::printf(
-        "A step of %d characters on one thread, %d numbers wide: the most memory its arrays take at once beyond\n"
-        "parameters and gradients, and its time; beside them, what share of the plain way's it is.\n\n",
+        "A step of %d characters on one thread, %d numbers wide: the most memory that its arrays take at once, beyond\n"
+        "parameters and gradients, and its time; behind each, its share of the plain way's.\n\n",
         characters, o.n_embd);
-    std::printf(
-        "                 plain         |       --checkpoint 1      |        --chunk 16         |          both\n"
-        "layers length      MB      ms  |     MB            ms      |     MB            ms      |     MB            "
-        "ms\n");
+    std::printf("layers     plain             --checkpoint 1                --chunk 16                both\n");
+    std::printf("x length      MB      ms");
+    for (int way = 0; way < 3; ++way) std::printf("      MB            ms      ");
+    std::printf("\n");
     for (int layers : {4, 12, 32})
         for (int length : {64, 128, 256, 512}) {
             auto of = measure(make, o, layers, length, {{0, 0}, {1, 0}, {0, 16}, {1, 16}});
-            std::printf("%6d %6d %7.2f %7.1f%s%s%s\n", layers, length, of[0]->megabytes(), of[0]->milliseconds(),
-                        beside(*of[1], *of[0]).c_str(), beside(*of[2], *of[0]).c_str(), beside(*of[3], *of[0]).c_str());
+            std::printf("%-8s %7.2f %7.1f", str(layers, "x", length).c_str(), of[0]->megabytes(),
+                        of[0]->milliseconds());
+            for (size_t way : {1, 2, 3}) std::printf(" %s", shares(*of[way], *of[0]).c_str());
+            std::printf("\n");
             flush_output();
         }
-    std::printf("\n32 layers, length 64: every k layers together\n\n     k      MB             ms\n");
+    std::printf("\n32x64, --checkpoint k\n\nk            MB            ms\n");
     std::vector<Way> ways;
     for (int k : {32, 16, 8, 4, 3, 2, 1}) ways.push_back({k, 0});
     auto of = measure(make, o, 32, 64, ways);
     for (size_t i = 0; i < ways.size(); ++i)
-        std::printf("%6d %7.2f %5.2f %8.1f %5.2f\n", ways[i].checkpoint, of[i]->megabytes(),
-                    of[i]->megabytes() / of[0]->megabytes(), of[i]->milliseconds(),
-                    of[i]->milliseconds() / of[0]->milliseconds());
+        std::printf("%-6d %s\n", ways[i].checkpoint, shares(*of[i], *of[0]).c_str());
     flush_output();
 }
 
