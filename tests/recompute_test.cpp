@@ -135,6 +135,7 @@ TEST_SUITE("recompute") {
     TEST_CASE("checkpoint: forgets what is inside, and all of it is gone after the walk") {
         Layer layer;
         Tensor x = random_tensor({64, 8}, 4);
+        sum(layer(x)).backward();  // makes room for gradients
         auto live_after = [&](const Function& f) {
             size_t before = live_bytes();
             Tensor y = f(x);
@@ -142,7 +143,6 @@ TEST_SUITE("recompute") {
         };
         CHECK(live_after([&](const Tensor& y) { return checkpoint(layer, y); }) == x.count() * sizeof(real));
         CHECK(live_after(layer) > 4 * x.count() * sizeof(real));
-        sum(layer(x)).backward();  // room for gradients
         size_t before = live_bytes();
         sum(checkpoint(layer, x)).backward();
         CHECK(live_bytes() == before);
@@ -230,7 +230,8 @@ TEST_SUITE("recompute") {
                 CHECK(std::string(error.what()).find("walked before") != std::string::npos);
             }
         }
-        CHECK(right + refused == 2);
+        CHECK(right == 1);  // where the walk comes to the checkpoint first
+        CHECK(refused == 1);
     }
 
     TEST_CASE("16: every k gives the gradients of 13 to the bit, also one that does not divide the layers") {
@@ -282,6 +283,7 @@ TEST_SUITE("recompute") {
         auto peak = [&](int k, int chunk) {
             BertConfig config = sizes(12);
             config.gradient_checkpointing = k, config.chunk_size_feed_forward = chunk;
+            config.intermediate_size = 64;
             size_t bytes = 0;
             step(config, in, &bytes);
             return double(bytes);

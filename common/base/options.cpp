@@ -23,6 +23,8 @@ bool with(const Options& stage) {  // a stage that does not leave this empty
 }
 bool writes(const Options& stage) { return stage.task == Task::write; }
 bool fills(const Options& stage) { return !writes(stage); }
+bool forgets(const Options& stage) { return stage.checkpoint >= 0; }
+bool forgets_chunks(const Options& stage) { return forgets(stage) && fills(stage); }
 constexpr auto trains = with<&Options::steps>, uses_trainer = with<&Options::n_embd>;  // 01 has a loop of its own
 
 template <class T>
@@ -95,10 +97,10 @@ const std::vector<Option>& option_table() {
         {"eval_batches", &O::eval_batches, Group::training, trains, saved, 1, million,
          "batches an evaluation averages over"},
         {"threads", &O::threads, Group::training, trains, saved, 0, 1024, "worker threads; 0: one per core"},
-        {"checkpoint", &O::checkpoint, Group::training, with<&O::checkpoint>, not_saved, 0, thousand,
-         "so many layers are forgotten, and computed again on the way back, together; 0: none"},
-        {"chunk", &O::chunk, Group::training, with<&O::checkpoint>, not_saved, 0, million,
-         "so many places go through the feed-forward layer at once; 0: all"},
+        {"checkpoint", &O::checkpoint, Group::training, forgets, not_saved, 0, thousand,
+         "to save memory, so many layers are forgotten and computed again together; 0: none"},
+        {"chunk", &O::chunk, Group::training, forgets_chunks, not_saved, 0, million,
+         "to save memory, so many places go through the feed-forward layer at once; 0: all"},
         {"out", &O::out, Group::training, every, not_saved, 1, 0, "directory of the run"},
         {"save_interval", &O::save_interval, Group::training, trains, not_saved, 1, billion,
          "steps between savings for --resume"},

@@ -14,6 +14,7 @@ namespace babygpt {
 namespace {
 
 thread_local Rng* dropout_stream = nullptr;
+thread_local int checkpointed_blocks = 0;
 thread_local bool init_weights_is_off = false;
 
 }  // namespace
@@ -104,6 +105,11 @@ Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x
     return y;
 }
 //< checkpoint
+
+CheckpointScope::CheckpointScope(int blocks)
+    : before(std::exchange(checkpointed_blocks, blocks)) {}
+CheckpointScope::~CheckpointScope() { checkpointed_blocks = before; }
+int CheckpointScope::blocks() { return checkpointed_blocks; }
 
 namespace {
 

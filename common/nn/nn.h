@@ -1,5 +1,6 @@
 // Layers: what PyTorch's users get from torch.nn. A layer owns its parameters; calling it computes.
 #pragma once
+#include <algorithm>
 #include <functional>
 
 #include "common/base/rng.h"
@@ -70,6 +71,33 @@ Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n
 // the caller may be gone, so it owns what it uses; a tensor that has a gradient to pass on, and is no parameter, comes
 // in as x.
 Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x);
+
+// The trainer opens one around every step: while it lives, run_blocks() makes a checkpoint of so many; 0: none.
+class CheckpointScope {
+  public:
+    explicit CheckpointScope(int blocks);
+    ~CheckpointScope();
+    CheckpointScope(const CheckpointScope&) = delete;
+    static int blocks();
+
+  private:
+    int before;
+};
+
+// One block after the other. The last ones are no checkpoint: they would be computed again at once.
+template <class Block>
+Tensor run_blocks(const std::vector<Block>& blocks, Tensor x) {
+    size_t n = blocks.size(), k = CheckpointScope::blocks() ? size_t(CheckpointScope::blocks()) : n;
+    for (size_t first = 0, last; first < n; first = last) {
+        last = std::min(first + k, n);
+        auto segment = [&blocks, first, last](Tensor y) {
+            for (size_t i = first; i < last; ++i) y = blocks[i](y);
+            return y;
+        };
+        x = last < n ? checkpoint(segment, x) : segment(x);
+    }
+    return x;
+}
 
 // While it lives, what is made on this thread has no start of its own, only zeros: for a model whose weights come from
 // a file.

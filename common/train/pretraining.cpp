@@ -223,7 +223,7 @@ BertConfig bert_config(const Options& o, int vocab_size) {
             .max_position_embeddings = o.block_size,
             .initializer_range = 0.02 * std::sqrt(768.0 / o.n_embd),  // BERT's 0.02 is for a width of 768
             .position_embedding_type = o.positions,
-            .gradient_checkpointing = o.checkpoint,
+            .gradient_checkpointing = std::max(0, o.checkpoint),
             .chunk_size_feed_forward = o.chunk};
 }
 
