@@ -15,6 +15,7 @@ What a lesson may hold, all of it invisible when rendered:
     2.31<!-- variance 64 2 -->                  the same, from word 2 of the line that begins with the word 64
     `At the`<!-- sample 03_head -->             the beginning of what a recorded run wrote
     <!-- by hand -->                            in a paragraph whose numbers are worked out in it
+    [`tril`](../../common/tensor/masks.h)       a name that has to be in the file it leads to
 """
 import json, os, re, shlex, subprocess, sys, textwrap
 
@@ -178,6 +179,8 @@ def check_page(page, targets):
         check(os.path.exists(path), f"{page}: the link {link} leads nowhere")
         if anchor and os.path.exists(path):
             check(anchor in anchors(path), f"{page}: {link}: no such heading")
+        if re.fullmatch(r"\[`\w+`\]", alternative) and os.path.isfile(path):
+            check(re.search(rf"\b{alternative[2:-2]}\b", read(path)), f"{page}: there is no {alternative[2:-2]} in {path}")
         if alternative.startswith("!"):
             check(len(alternative) > 20, f"{page}: {link} needs a sentence of alternative text")
     for words in re.findall(r"(?:^\$ |`)((?:make|build/|docs/|data/)[^`\n]*)", text, re.M):
