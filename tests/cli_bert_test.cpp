@@ -137,6 +137,7 @@ TEST_SUITE("command line: BERT") {
         refuses(shell, "13_bert fill _ --show surprise", "'surprise' is not attention");
         refuses(shell, "13_bert --positions sideways", "'sideways' is not absolute or relative_key");
         refuses(shell, "13_bert --n-embd 30", "--n-embd 30 is not a multiple of --n-head 4");
+        refuses(shell, "13_bert --block-size 4", "--block-size 4 has no room for [CLS] a [SEP] b [SEP]; give 8");
         works(shell, "printf 'one line' > short; : > empty; printf 'a\\n\\nb\\n\\nc\\n' > apart");
         for (const char* file : {"short", "empty", "apart"})
             refuses(shell, std::string("13_bert --data ") + file, "has only 0 lines that follow another one");

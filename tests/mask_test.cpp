@@ -73,6 +73,12 @@ TEST_SUITE("masks") {
             {"masked_fill", "(4,4)", "larger than (1,4)"});
     }
 
+    TEST_CASE("a mask of nothing fills nothing, and neither does its opposite") {
+        Tensor x = random_tensor({2, 3});
+        CHECK(same_bytes(masked_fill(x, Mask{}, 7).values(), x.values()));
+        CHECK(same_bytes(masked_fill(x, !Mask{}, 7).values(), x.values()));
+    }
+
     TEST_CASE("softmax: a row with everything hidden gives zeros, forward and backward, at every length") {
         for (int n = 1; n <= 40; ++n) {
             CAPTURE(n);

@@ -18,6 +18,8 @@ namespace babygpt {
 
 namespace {
 
+constexpr int smallest_block = 8;
+
 std::vector<std::string> names_of(const Tokenizer& tokenizer, const Tokens& ids) {
     std::vector<std::string> names;
     for (int id : ids.ids) names.push_back(tokenizer.tokens[size_t(id)] == " " ? "␣" : tokenizer.tokens[size_t(id)]);
@@ -159,6 +161,9 @@ int run_bert(int argc, char** argv, Options defaults, const MakeBert& make_model
             return answer(command, {*bert.model, *bert.tokenizer, bert.max_tokens}, options);
         }
         prepare_training(argc, argv, options, defaults);
+        if (options.block_size < smallest_block)
+            fail("--block-size ", options.block_size, " has no room for [CLS] a [SEP] b [SEP]; give ", smallest_block,
+                 " or more");
         Sentences text = load_sentences(options.data);
         train_objective(options, PreTraining(options, text, make_model));
     });

@@ -227,7 +227,7 @@ void TrainingRun::save(int step, const Module& model, const AdamW& optimiser, co
     add("mean.", named(optimiser.parameters, optimiser.means));
     add("square.", named(optimiser.parameters, optimiser.squares));
     std::string file = best_file(options.out);
-    if (best_is_unplanned) add("best.", from_safetensors(read_file(file), file).tensors);
+    if (best_is_unplanned) add("best.", load_safetensors(file).tensors);
     Json state = {{"step", step},
                   {"batches", batches.state},
                   {"training_seconds", training_seconds},
@@ -249,7 +249,7 @@ void TrainingRun::save(int step, const Module& model, const AdamW& optimiser, co
 
 void TrainingRun::finish(Module& model) {
     std::string file = best_file(options.out);
-    restore(model.parameters, from_safetensors(read_file(file), file), "", file);
+    restore(model.parameters, load_safetensors(file), "", file);
     conclude([&](const Objective::Tell& tell) { objective.show(model, tell); });
 }
 
