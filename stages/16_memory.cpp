@@ -267,7 +267,7 @@ int main(int argc, char** argv) {
                      .n_layer = 3,
                      .positions = "absolute",
                      .dropout = 0.02,
-                     .steps = 4000,
+                     .steps = 5000,
                      .learning_rate = 3e-3,
                      .warmup = 400,
                      .decay = true,
