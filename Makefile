@@ -153,7 +153,7 @@ parity: $(SETUP) ## every stage against PyTorch: logits, loss, gradients, 300 st
 	@tests/install python3-torch
 	@+$(building) all build/parity_dump
 	@+$(building) $(DOUBLE) build/double/parity_dump
-	@tests/parity/parity.py
+	@tests/parity/parity.py && tests/parity/decoder.py
 $(BUILD)/parity_dump: $(BUILD)/obj/tests/parity/dump.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
@@ -199,7 +199,7 @@ $(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp $(BUILD)/.flags
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 # The first line of an experiment's diff names the file it changes.
 .PRECIOUS: $(BUILD)/experiments/%.cpp
-$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) common/train/pretraining.cpp | $(SETUP)
+$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) common/train/pretraining.cpp common/nn/nn.cpp | $(SETUP)
 	@mkdir -p $(@D)
 	@patch --quiet --fuzz=0 --output=$@ "$$(sed -n '1s/^--- //p' $<)" $<
 
@@ -209,7 +209,7 @@ experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: expe
 	@+$(building) $(BUILD)/experiments/$(NAME)
 	@$(with_args); \
 	    if [ "$$1" = train ]; then shift; fi; \
-	    if [ "$$1" != sample ] && ! grep -q run_writers $(BUILD)/experiments/$(NAME).cpp; then set -- --out runs/$(NAME) "$$@"; fi; \
+	    if [ "$$1" != sample ] && [ "$$1" != measure ] && ! grep -q run_writers $(BUILD)/experiments/$(NAME).cpp; then set -- train --out runs/$(NAME) "$$@"; fi; \
 	    $(BUILD)/experiments/$(NAME) "$$@"
 lesson-programs: $(SETUP) ## the small programs of the lessons, into build/lessons/
 	@+$(building) all $(LESSON_PROGRAMS)

@@ -6,9 +6,9 @@
 
 #include "common/app/command_line.h"
 #include "common/app/main.h"
+#include "common/app/maps.h"
 #include "common/base/files.h"
 #include "common/base/format.h"
-#include "common/draw/svg.h"
 #include "common/train/pretrained.h"
 #include "common/train/train.h"
 #include "common/write/display.h"
@@ -20,36 +20,13 @@ namespace {
 
 constexpr int smallest_block = 8;
 
-std::vector<std::string> names_of(const Tokenizer& tokenizer, const Tokens& ids) {
-    std::vector<std::string> names;
-    for (int id : ids.ids) names.push_back(tokenizer.tokens[size_t(id)] == " " ? "␣" : tokenizer.tokens[size_t(id)]);
-    return names;
-}
-
 // One map for each head: row i shows where token i looks.
 std::vector<HeatMap> attention_maps(const std::vector<Tensor>& attentions, const std::vector<std::string>& names) {
     std::vector<HeatMap> maps;
-    size_t T = names.size();
-    for (size_t layer = 0; layer < attentions.size(); ++layer) {
-        std::span<const real> weights = attentions[layer].values();  // (1, heads, T, T)
-        for (int head = 0; head < attentions[layer].size(1); ++head) {
-            HeatMap map{str("layer ", layer, ", head ", head), names, names, {}};
-            for (size_t i = 0; i < T; ++i, weights = weights.subspan(T))
-                map.values.emplace_back(weights.begin(), weights.begin() + std::ptrdiff_t(T));
-            maps.push_back(std::move(map));
-        }
-    }
+    for (size_t layer = 0; layer < attentions.size(); ++layer)
+        for (int head = 0; head < attentions[layer].size(1); ++head)
+            maps.push_back(map_of(str("layer ", layer, ", head ", head), attentions[layer], head, names, names));
     return maps;
-}
-
-void print_map(const HeatMap& map) {
-    const std::vector<std::string> shades{"·", "░", "▒", "▓", "█"};
-    std::printf("\n%s\n", map.name.c_str());
-    for (size_t i = 0; i < map.rows.size(); ++i) {
-        std::string line;
-        for (double weight : map.values[i]) line += shades[std::min<size_t>(4, size_t(weight * 5))];
-        std::printf("%6s  %s\n", map.rows[i].c_str(), line.c_str());
-    }
 }
 
 // What the model saw and thought on its way to an answer, as the options ask: output_attentions, output_hidden_states.
@@ -59,7 +36,7 @@ void show_inside(const Reader& reader, BertInput input, const Options& options) 
     std::vector<Tensor> hidden_states, attentions;
     input.hidden_states = &hidden_states, input.attentions = &attentions;
     reader.model(input);
-    std::vector<std::string> names = names_of(reader.tokenizer, *input.input_ids);
+    std::vector<std::string> names = names_of(reader.tokenizer, input.input_ids->ids);
     std::vector<HeatMap> maps = attention_maps(attentions, names);
     if (!options.show.empty())
         for (const HeatMap& map : maps) print_map(map);

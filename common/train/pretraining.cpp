@@ -225,7 +225,9 @@ BertConfig bert_config(const Options& o, int vocab_size) {
             .attention_probs_dropout_prob = o.dropout,
             .max_position_embeddings = o.block_size,
             .initializer_range = 0.5 / std::sqrt(o.n_embd),  // at BERT's width of 768 about its 0.02
-            .position_embedding_type = o.positions};
+            .position_embedding_type = o.positions,
+            .gradient_checkpointing = std::max(0, o.checkpoint),
+            .chunk_size_feed_forward = o.chunk};
 }
 
 PairBaselines measure_baselines(const Sentences& text) {
