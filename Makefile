@@ -5,6 +5,7 @@
 BUILD ?= build
 STAGES := $(sort $(basename $(notdir $(wildcard stages/*.cpp))))
 LANGUAGE := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages/*.cpp))))  # those that train a model to write
+BERTS := $(sort $(basename $(notdir $(shell grep -l 'run_bert<Model>' stages/*.cpp))))  # those that train a BERT
 TRAINED := $(sort $(basename $(notdir $(shell grep -lE 'run_[a-z]+<Model>' stages/*.cpp))))  # those that train a model
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
@@ -119,9 +120,11 @@ $(call objects,$(TESTS) tests/parity/dump.cpp docs/lessons/programs/memory.cpp):
 $(BUILD)/obj/docs/lessons/programs/%.o: CXXFLAGS += -I$(BUILD)
 $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	@mkdir -p $(@D)
-	@{ printf 'namespace stage_%s {\n#include "stages/%s.cpp"\n}\n' $(foreach s,$(LANGUAGE),$s $s); \
+	@{ printf 'namespace stage_%s {\n#include "stages/%s.cpp"\n}\n' $(foreach s,$(LANGUAGE) $(BERTS),$s $s); \
 	   echo 'const std::map<std::string, babygpt::MakeModel> stages = {'; \
-	   printf '    {"%s", make<stage_%s::Model>},\n' $(foreach s,$(LANGUAGE),$s $s); echo '};'; } >$@
+	   printf '    {"%s", make<stage_%s::Model>},\n' $(foreach s,$(LANGUAGE),$s $s); echo '};'; \
+	   echo 'const std::map<std::string, babygpt::MakeBert> bert_stages = {'; \
+	   printf '    {"%s", make_bert<stage_%s::Model>},\n' $(foreach s,$(BERTS),$s $s); echo '};'; } >$@
 
 # The tests run twice: in float, as the programs compute, and in double, where gradients are compared with finite differences.
 DOUBLE = BUILD=build/double EXTRA="-DBABYGPT_DOUBLE -O1 -g1"
@@ -196,7 +199,7 @@ $(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp $(BUILD)/.flags
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 # The first line of an experiment's diff names the file it changes.
 .PRECIOUS: $(BUILD)/experiments/%.cpp
-$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) common/train/pretraining.cpp | $(SETUP)
+$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) common/train/pretraining.cpp common/nn/nn.cpp | $(SETUP)
 	@mkdir -p $(@D)
 	@patch --quiet --fuzz=0 --output=$@ "$$(sed -n '1s/^--- //p' $<)" $<
 
@@ -206,7 +209,7 @@ experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: expe
 	@+$(building) $(BUILD)/experiments/$(NAME)
 	@$(with_args); \
 	    if [ "$$1" = train ]; then shift; fi; \
-	    if [ "$$1" != sample ] && ! grep -q run_writers $(BUILD)/experiments/$(NAME).cpp; then set -- --out runs/$(NAME) "$$@"; fi; \
+	    if [ "$$1" != sample ] && [ "$$1" != measure ] && ! grep -q run_writers $(BUILD)/experiments/$(NAME).cpp; then set -- train --out runs/$(NAME) "$$@"; fi; \
 	    $(BUILD)/experiments/$(NAME) "$$@"
 lesson-programs: $(SETUP) ## the small programs of the lessons, into build/lessons/
 	@+$(building) all $(LESSON_PROGRAMS)

@@ -226,7 +226,7 @@ TEST_SUITE("bert") {
                     int id = batch.input_ids.ids[at], label = batch.labels.ids[at];
                     CHECK((id == text.tokenizer.pad) == (t >= batch.lengths[size_t(b)]));
                     CHECK((id == text.tokenizer.cls) == (t == 0));
-                    CHECK(batch.token_type_ids.ids[at] == (seps == 1));
+                    CHECK(batch.token_type_ids.ids[at] == (seps == 1 && t < batch.lengths[size_t(b)]));
                     seps += id == text.tokenizer.sep;
                     bool special = id < text.tokenizer.mask;
                     characters += !special;
@@ -243,7 +243,7 @@ TEST_SUITE("bert") {
         CHECK(share(chosen, characters) == doctest::Approx(0.15).epsilon(0.03));
         CHECK(share(hidden, chosen) == doctest::Approx(0.8).epsilon(0.02));
         CHECK(share(changed, chosen) == doctest::Approx(0.1).epsilon(0.1));
-        CHECK(share(pairs, rows) == doctest::Approx(0.75).epsilon(0.1));
+        CHECK(share(pairs, rows) == doctest::Approx(0.875).epsilon(0.05));
         CHECK(share(followers, pairs) == doctest::Approx(0.5).epsilon(0.1));
     }
 
@@ -303,8 +303,9 @@ TEST_SUITE("bert") {
         Trainer trainer(o, objective);
         std::vector<double> losses;
         for (int i = 0; i < 10; ++i) losses.push_back(trainer.step());
-        const std::vector<double> golden{4.94207, 4.83418, 4.85472, 3.97135},
+        const std::vector<double> golden{6.19161, 6.23028, 5.94198, 5.59625},
             some{losses[0], losses[1], losses[4], losses[9]};
+        INFO("measured " << some[0] << ", " << some[1] << ", " << some[2] << ", " << some[3]);
         for (size_t i = 0; i < 4; ++i) CHECK(std::abs(some[i] - golden[i]) < 1e-3);
     }
 }

@@ -88,8 +88,8 @@ TEST_SUITE("sentences") {
     }
 
     TEST_CASE("a file that cannot be learnt from is refused with what is missing") {
-        for (const std::string bytes :
-             {std::string(), numbered_lines(20), std::string("one long line"), numbered_lines(40, "\n\n")}) {
+        const std::vector<std::string> texts{"", numbered_lines(20), "one long line", numbered_lines(40, "\n\n")};
+        for (const std::string& bytes : texts) {
             TextFile file(bytes);
             check_error([&] { load_sentences(file.path); }, {file.path, "lines that follow another one", "20 or more"});
         }

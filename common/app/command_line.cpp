@@ -116,15 +116,18 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::vector<CommandRow> commands_of(const Options& stage) {
     const bool trains = stage.model.empty();
-    const std::string first = trains ? "train" : "compare", then = stage.task == Task::fill ? "fill some blanks"
-                                                                   : stage.task == Task::translate
-                                                                       ? "translate what it has not seen"
-                                                                       : "write a sample";
-    std::vector<CommandRow> commands{
-        {trains ? Command::train : Command::compare, first,
-         first + ", then " + then + " (done when no command is given)",
-         trains ? std::vector{Group::text, Group::model, Group::training, Group::writing, Group::chance}
-                : std::vector{Group::trained_model, Group::writing, Group::chance}}};
+    const std::string first = trains ? "train" : "compare",
+                      then = stage.task == Task::write       ? "write a sample"
+                             : stage.task == Task::translate ? "translate what it has not seen"
+                                                             : "fill some blanks",
+                      done = " (done when no command is given)";
+    std::vector<CommandRow> commands;
+    if (stage.task == Task::measure)
+        commands.push_back({Command::measure, "measure", "memory and time of a step, in tables" + done, {}});
+    commands.push_back({trains ? Command::train : Command::compare, first,
+                        first + ", then " + then + (commands.empty() ? done : ""),
+                        trains ? std::vector{Group::text, Group::model, Group::training, Group::writing, Group::chance}
+                               : std::vector{Group::trained_model, Group::writing, Group::chance}});
     const std::vector<Group> asking{Group::trained_model, Group::showing};
     if (stage.task == Task::write)
         commands.push_back(
@@ -132,7 +135,7 @@ std::vector<CommandRow> commands_of(const Options& stage) {
              "sample",
              "write with a trained model",  // without steps nothing is kept: it counts again
              {stage.steps ? Group::trained_model : Group::text, Group::writing, Group::showing, Group::chance}});
-    if (stage.task == Task::fill) {
+    if (stage.task != Task::write) {
         commands.push_back({Command::fill,
                             "fill",
                             "guess the characters that stand as _ in a text; - reads lines",
@@ -151,6 +154,7 @@ std::vector<CommandRow> commands_of(const Options& stage) {
 }
 
 std::string describe(const Options& stage) {
+    if (stage.task == Task::measure) return "measures what a step of training needs, and trains with less.";
     if (stage.task == Task::fill) return "reads sentences both ways, fills blanks, and says what belongs together.";
     if (stage.task == Task::translate) return "reads a sentence and writes it in another language.";
     return stage.model.empty() ? "trains a character language model on a text, then lets it write."
@@ -234,6 +238,9 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
         fail("--n-embd ", options.n_embd, " is not a multiple of --n-head ", options.n_head,
              "; each head takes an equal share, so try --n-embd ",
              (options.n_embd / options.n_head + 1) * options.n_head);
+    if (options.chunk && options.block_size % options.chunk)
+        fail("--block-size ", options.block_size, " is not a multiple of --chunk ", options.chunk,
+             "; texts are padded to whole chunks, and the longest must fit");
     return chosen->command;
 }
 

@@ -21,13 +21,13 @@ template <auto field>
 bool with(const Options& stage) {  // a stage that does not leave this empty
     return stage.*field != std::decay_t<decltype(stage.*field)>{};
 }
-template <Task task>
-bool can(const Options& stage) {  // a stage whose model is for this
-    return stage.task == task;
-}
-constexpr auto writes = can<Task::write>, fills = can<Task::fill>, translates = can<Task::translate>;
+bool writes(const Options& stage) { return stage.task == Task::write; }
+bool translates(const Options& stage) { return stage.task == Task::translate; }
+bool fills(const Options& stage) { return stage.task == Task::fill || stage.task == Task::measure; }
 bool no_pairs(const Options& stage) { return !translates(stage); }
 bool draws(const Options& stage) { return fills(stage) || translates(stage); }
+bool forgets(const Options& stage) { return stage.checkpoint >= 0; }
+bool forgets_chunks(const Options& stage) { return forgets(stage) && fills(stage); }
 constexpr auto trains = with<&Options::steps>, uses_trainer = with<&Options::n_embd>;  // 01 has a loop of its own
 
 template <class T>
@@ -102,6 +102,10 @@ const std::vector<Option>& option_table() {
         {"eval_batches", &O::eval_batches, Group::training, trains, saved, 1, million,
          "batches an evaluation averages over"},
         {"threads", &O::threads, Group::training, trains, saved, 0, 1024, "worker threads; 0: one per core"},
+        {"checkpoint", &O::checkpoint, Group::training, forgets, not_saved, 0, thousand,
+         "to save memory, so many layers are forgotten and computed again together; 0: none"},
+        {"chunk", &O::chunk, Group::training, forgets_chunks, not_saved, 0, million,
+         "to save memory, so many places go through the feed-forward layer at once; 0: all"},
         {"out", &O::out, Group::training, every, not_saved, 1, 0, "directory of the run"},
         {"save_interval", &O::save_interval, Group::training, trains, not_saved, 1, billion,
          "steps between savings for --resume"},

@@ -9,7 +9,7 @@
 
 namespace babygpt {
 
-enum class Task { write, fill, translate };  // what a stage's model is for
+enum class Task { write, fill, translate, measure };  // what a stage's model is for
 
 struct Options {
     std::string stage = {};  // the program's name: where its runs go
@@ -42,6 +42,8 @@ struct Options {
     uint64_t seed = 1;
     std::string out = {};  // empty: runs/STAGE
     int save_interval = 1000;
+    int checkpoint = -1;  // -1: this stage has no such thing
+    int chunk = 0;
     bool resume = false;
 
     // sampling

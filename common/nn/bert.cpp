@@ -15,6 +15,12 @@ int BertInput::past_key_values_length() const {
     return past_key_values && !past_key_values->empty() ? past_key_values->front().self.length() : 0;
 }
 
+void BertInput::check_keeps_nothing() const {
+    if (hidden_states || attentions)
+        fail("output_hidden_states and output_attentions are incompatible with gradient checkpointing while training; ",
+             "ask for them under NoGrad, or set gradient_checkpointing to 0");
+}
+
 void init_weights(Module& model, const BertConfig& config, Rng& rng) {
     for (auto& [name, tensor] : model.parameters) {
         if (tensor.shape().size() > 1) fill_normal(tensor, config.initializer_range, rng);

@@ -16,6 +16,7 @@ namespace babygpt {
 namespace {
 
 constexpr size_t line = 64, huge_page = size_t{2} << 20, large = size_t{64} << 20;
+std::atomic<size_t> live = 0, peak = 0;
 std::atomic<size_t> unchecked = 0;  // bytes taken from the system since its free memory was last looked up
 
 // Sizes go up in quarters of a power of two, so a block wastes at most a fifth and there are few kinds of it.
@@ -44,13 +45,24 @@ struct Pool {
 thread_local bool Pool::gone = false;
 thread_local Pool pool;
 
+void count(size_t bytes) {
+    size_t now = live += bytes, most = peak;
+    while (now > most && !peak.compare_exchange_weak(most, now)) {
+    }
+}
+
 }  // namespace
+
+size_t live_bytes() { return live; }
+size_t peak_bytes() { return peak; }
+void reset_peak() { peak = live.load(); }
 
 void* pool_allocate(size_t bytes) {
     auto [index, rounded] = size_class(bytes);
     if (bytes < PTRDIFF_MAX && !Pool::gone && !pool.free[index].empty()) {
         void* block = pool.free[index].back();
         pool.free[index].pop_back();
+        count(bytes);
         return block;
     }
     // Linux promises memory it does not have and kills the program later, so what is free is looked up before a large
@@ -64,10 +76,12 @@ void* pool_allocate(size_t bytes) {
     if (!block) fail("not enough memory: an array wants ", readable_size(bytes), "; choose smaller sizes");
     if (alignment == huge_page)
         madvise(block, rounded, MADV_HUGEPAGE);  // fewer page faults; a hint, free to be ignored
+    count(bytes);
     return block;
 }
 
 void pool_release(void* block, size_t bytes) {
+    live -= bytes;
     if (Pool::gone)
         std::free(block);
     else

@@ -7,6 +7,10 @@
 
 namespace babygpt {
 
+size_t live_bytes();  // of all arrays, on all threads
+size_t peak_bytes();  // the most that were live at once, since the start or the last reset_peak()
+void reset_peak();
+
 // Aligned to a cache line. Throws Error with the size wanted when there is no memory.
 void* pool_allocate(size_t bytes);
 void pool_release(void* block, size_t bytes);

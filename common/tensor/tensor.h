@@ -58,5 +58,6 @@ class NoGrad {
   private:
     bool before;
 };
+bool grad_enabled();  // no NoGrad on this thread
 
 }  // namespace babygpt

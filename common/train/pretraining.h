@@ -17,8 +17,9 @@ struct MaskedPairs {
     Tokens next_sentence_label;                // (B, 1): 0 if b follows a, 1 if it comes from elsewhere; alone: ignored
     std::vector<int> lengths;                  // without the padding
 };
-// Half of the pairs belong together. One row in four is a sentence alone, of any kind, so that one can be filled too.
+// Half of the pairs belong together. One row in eight is a sentence alone, of any kind, so that one can be filled too.
 MaskedPairs draw_pairs(const Sentences& text, Part part, int B, int block_size, Rng& rng);
+std::unique_ptr<DrawnBatch> pairs_batch(MaskedPairs pairs);
 
 struct Guesses {  // how many of how many were right
     size_t masked = 0, masked_right = 0, pairs = 0, pairs_right = 0;

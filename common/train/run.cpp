@@ -27,11 +27,14 @@ Options without_slashes(Options options) {  // at the end of --out
     return options;
 }
 
-// Calls f with each option that a run keeps though it determines no weight: how often it is saved, and its sample.
+// Calls f with each option that a run keeps though it determines no weight: how often it is saved, in how little memory
+// it trains, and its sample.
 template <class F>
-void for_settings(F f) {
-    for (const Option& option : option_table())
-        if (!option.saved && (option.group == Group::writing || option.name == "save_interval")) f(option);
+void for_settings(const Options& stage, F f) {
+    for (const Option& option : option_table()) {
+        bool of_training = option.name == "save_interval" || option.name == "checkpoint" || option.name == "chunk";
+        if (!option.saved && (option.group == Group::writing || of_training) && option.has(stage)) f(option);
+    }
 }
 
 std::string best_file(const std::string& directory) { return directory + "/model.safetensors"; }
@@ -146,7 +149,7 @@ Options saved_options(const std::string& directory, const Options& stage) {
     Options options = saved.options;
     read_state(saved.checkpoint, file, [&](const Json& state) {
         Json settings = state.value("settings", Json::object());
-        for_settings([&](const Option& option) {
+        for_settings(stage, [&](const Option& option) {
             if (!settings.contains(option.name)) return;
             std::visit([&](auto field) { settings[option.name].get_to(options.*field); }, option.field);
             if (!option.fits(options)) fail(file, " is damaged: its ", option.name, " is not ", option.wanted());
@@ -232,7 +235,7 @@ void TrainingRun::save(int step, const Module& model, const AdamW& optimiser, co
                   {"recent_seconds", recent_seconds},
                   {"recent_tokens", recent_tokens},
                   {"seconds", seconds()}};
-    for_settings([&](const Option& option) {
+    for_settings(options, [&](const Option& option) {
         std::visit([&](auto field) { state["settings"][option.name] = options.*field; }, option.field);
     });
     for (const Row& row : rows)

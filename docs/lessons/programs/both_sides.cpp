@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <utility>
 
 #include "common/babygpt.h"
 #include "common/text/utf8.h"
