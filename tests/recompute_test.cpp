@@ -141,8 +141,8 @@ TEST_SUITE("recompute") {
             Tensor y = f(x);
             return live_bytes() - before;
         };
-        CHECK(live_after([&](const Tensor& y) { return checkpoint(layer, y); }) == x.count() * sizeof(real));
-        CHECK(live_after(layer) > 4 * x.count() * sizeof(real));
+        CHECK(live_after([&](const Tensor& y) { return checkpoint(layer, y); }) < 2 * x.count() * sizeof(real));
+        CHECK(live_after(layer) > 2 * x.count() * sizeof(real));
         size_t before = live_bytes();
         sum(checkpoint(layer, x)).backward();
         CHECK(live_bytes() == before);

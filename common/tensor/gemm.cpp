@@ -30,7 +30,7 @@ std::atomic<int> callers = 0, most_callers = 0;
 
 void require_callers(int count) {
     if (count <= most_callers) return;
-    require_blas_buffer();
+    require_blas_buffers(count - most_callers);
     most_callers = count;
 }
 
@@ -105,13 +105,13 @@ void row_times(size_t n, size_t k, real alpha, const real* a, const real* b, siz
 
 bool blas_takes_threads() { return openblas_get_parallel() != 0; }
 
-void require_blas_buffer() {
-    void* buffer =
-        mmap(nullptr, blas_buffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (buffer == MAP_FAILED)
+void require_blas_buffers(int count) {
+    size_t bytes = size_t(count) * blas_buffer;
+    void* buffers = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (buffers == MAP_FAILED)
         fail("not enough memory: OpenBLAS wants ", blas_buffer >> 20,
              " MB of address space for each thread; raise the limit (ulimit -v), or use fewer --threads");
-    munmap(buffer, blas_buffer);
+    munmap(buffers, bytes);
 }
 
 void gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real beta, real* c, size_t c_stride) {
