@@ -4,24 +4,25 @@
 
 namespace babygpt {
 
-Losses evaluate(const Draw& draw, const Module& model, const Options& options) {
+double mean_loss(Part part, const Draw& draw, const Module& model, const Options& options) {
+    const char* stream = part == Part::train ? "evaluation of train" : "evaluation of val";
     ThreadPool pool(thread_count(options));
-    auto mean_loss = [&](Part part, const char* stream) {
-        std::vector<double> losses(size_t(options.eval_batches));
-        pool.run([&](int worker) {
-            NoGrad evaluation;
-            for (int i = worker; i < options.eval_batches; i += pool.size()) {
-                Rng rng(options.seed, stream, uint64_t(i));
-                std::unique_ptr<DrawnBatch> batch = draw(part, rng);
-                for_chunks(*batch, model, 0, batch->rows(),
-                           [&](const Tensor& loss) { losses[size_t(i)] += loss.item(); });
-            }
-        });
-        double total = 0;
-        for (double loss : losses) total += loss;
-        return total / options.eval_batches;
-    };
-    return {mean_loss(Part::train, "evaluation of train"), mean_loss(Part::val, "evaluation of val")};
+    std::vector<double> losses(size_t(options.eval_batches));
+    pool.run([&](int worker) {
+        NoGrad evaluation;
+        for (int i = worker; i < options.eval_batches; i += pool.size()) {
+            Rng rng(options.seed, stream, uint64_t(i));
+            std::unique_ptr<DrawnBatch> batch = draw(part, rng);
+            for_chunks(*batch, model, 0, batch->rows(), [&](const Tensor& loss) { losses[size_t(i)] += loss.item(); });
+        }
+    });
+    double total = 0;
+    for (double loss : losses) total += loss;
+    return total / options.eval_batches;
+}
+
+Losses evaluate(const Draw& draw, const Module& model, const Options& options) {
+    return {mean_loss(Part::train, draw, model, options), mean_loss(Part::val, draw, model, options)};
 }
 
 }  // namespace babygpt

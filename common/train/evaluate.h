@@ -4,8 +4,9 @@
 
 namespace babygpt {
 
-// The mean loss on eval_batches random batches of each part, without dropout.
+// The mean loss on eval_batches random batches of a part, or of each, without dropout.
 using Draw = std::function<std::unique_ptr<DrawnBatch>(Part part, Rng& rng)>;
+double mean_loss(Part part, const Draw& draw, const Module& model, const Options& options);
 Losses evaluate(const Draw& draw, const Module& model, const Options& options);
 
 }  // namespace babygpt
