@@ -28,6 +28,7 @@ bool no_pairs(const Options& stage) { return !translates(stage); }
 bool draws(const Options& stage) { return fills(stage) || translates(stage); }
 bool forgets(const Options& stage) { return stage.checkpoint >= 0; }
 bool forgets_chunks(const Options& stage) { return forgets(stage) && fills(stage); }
+constexpr auto prunes = with<&Options::tolerance>;
 constexpr auto trains = with<&Options::steps>, uses_trainer = with<&Options::n_embd>;  // 01 has a loop of its own
 
 template <class T>
@@ -84,6 +85,7 @@ const std::vector<Option>& option_table() {
          {"absolute", "relative_key", "relative_key_query"}},
         {"dropout", &O::dropout, Group::model, with<&O::dropout>, saved, 0, 0.99,
          "share zeroed while training, against learning by heart"},
+        {"pruned_heads", &O::pruned_heads, Group::none, prunes, saved, 0, 0, "heads that were cut out, by layer"},
 
         {"steps", &O::steps, Group::training, trains, saved, 0, billion, "updates of the parameters"},
         {"learning_rate", &O::learning_rate, Group::training, trains, saved, 1e-9, thousand, "how far an update goes"},
@@ -113,6 +115,10 @@ const std::vector<Option>& option_table() {
          "go on with the run in --out, exactly as if it had not stopped"},
 
         {"model", &O::model, Group::trained_model, every, not_saved, 1, 0, "directory of the run to use"},
+
+        {"tolerance", &O::tolerance, Group::pruning, prunes, not_saved, 0, thousand,
+         "how much higher the loss may get, in nats, for heads to be cut out"},
+        {"out", &O::out, Group::pruning, prunes, not_saved, 1, 0, "directory for the model that is left"},
 
         {"prompt", &O::prompt, Group::writing, writes, not_saved, 0, 0,
          "text to continue (default: a new paragraph); for sample, - reads standard input"},

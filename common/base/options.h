@@ -26,6 +26,7 @@ struct Options {
     int n_layer = 0;
     std::string positions = {};
     double dropout = 0;
+    std::string pruned_heads = {};  // by layer: 0:1;1:0,2
 
     // training
     int steps = 3000;
@@ -58,6 +59,9 @@ struct Options {
     bool interactive = false;
     double top_p = 0.95;
 
+    // pruning; 0: this stage prunes nothing
+    double tolerance = 0;
+
     // asking a BERT
     std::vector<std::string> texts = {};  // what the command is about
     std::string hidden = {};
@@ -67,7 +71,7 @@ struct Options {
 int thread_count(const Options& options);  // one per core where options.threads is 0
 
 // What an option is about: its heading in --help. A command has the options of some groups.
-enum class Group { none, text, model, training, trained_model, writing, showing, chance };
+enum class Group { none, text, model, training, trained_model, pruning, writing, showing, chance };
 
 // A row of the table.
 struct Option {

@@ -1,6 +1,9 @@
 #include "common/nn/bert.h"
 
 #include <algorithm>
+#include <charconv>
+
+#include "common/base/format.h"
 
 namespace babygpt {
 
@@ -9,6 +12,54 @@ void BertInput::check() const {
     if (!input_ids && !inputs_embeds.node) fail("You have to specify either input_ids or inputs_embeds");
     if (input_ids && attention_mask.values.empty() && std::ranges::count(input_ids->ids, 0))
         warn_once("there is padding ([PAD], token 0) and no attention_mask: it is read like any other token");
+}
+
+Tensor layer_head_mask(const Tensor& head_mask, size_t layer, const BertConfig& c) {
+    if (!head_mask.node) return head_mask;
+    const Shape shape = head_mask.shape(), one{c.num_attention_heads}, all{c.num_hidden_layers, c.num_attention_heads};
+    if (shape != one && shape != all)
+        fail("head_mask is ", to_string(shape), "; the model needs (heads) or (layers, heads): ", to_string(one),
+             " or ", to_string(all));
+    return shape == one ? head_mask : reshape(slice(head_mask, 0, int(layer), int(layer) + 1), one);
+}
+
+void check_heads(const HeadsByLayer& heads, const BertConfig& c) {
+    for (const auto& [layer, its] : heads) {
+        if (layer < 0 || layer >= c.num_hidden_layers)
+            fail("there is no layer ", layer, "; the model has layers 0 to ", c.num_hidden_layers - 1);
+        for (int head : its)
+            if (head < 0 || head >= c.num_attention_heads)
+                fail("there is no head ", head, " in layer ", layer, "; it had heads 0 to ", c.num_attention_heads - 1);
+    }
+}
+
+std::string to_string(const HeadsByLayer& heads) {
+    std::string text;
+    for (const auto& [layer, its] : heads) {
+        std::string list;
+        for (int head : its) list += str(list.empty() ? "" : ",", head);
+        if (!its.empty()) text += str(text.empty() ? "" : ";", layer, ":", list);
+    }
+    return text;
+}
+
+HeadsByLayer parse_heads(const std::string& text) {
+    HeadsByLayer heads;
+    const char *at = text.data(), *end = at + text.size();
+    auto number = [&](int& n) {
+        auto [rest, error] = std::from_chars(at, end, n);
+        at = rest;
+        return error == std::errc();
+    };
+    int layer = 0, head = 0;
+    bool good = text.empty() || number(layer);
+    while (good && at < end) {
+        char sign = *at++;
+        good = sign == ';' ? number(layer) : (sign == ':' || sign == ',') && number(head);
+        if (good && sign != ';') heads[layer].insert(head);
+    }
+    if (to_string(heads) != text) fail("pruned_heads is '", brief(text), "', not heads by layer as in 0:1;1:0,2");
+    return heads;
 }
 
 int BertInput::past_key_values_length() const {

@@ -28,6 +28,7 @@ struct BertInput {
     Mask encoder_attention_mask = {};   // (B, 1, 1, S)
     // For a decoder that writes step by step: one for each layer, none at first. The tokens above are the new ones.
     std::vector<PastKeyValue>* past_key_values = nullptr;
+    Tensor head_mask = {};  // (heads) or (layers, heads): 1 keeps a head, 0 switches it off; default: all are on
     // Where to keep what the layers compute, if it is wanted: output_hidden_states and output_attentions.
     std::vector<Tensor>* hidden_states = nullptr;     // (B, T, C): of the embeddings and after each layer
     std::vector<Tensor>* attentions = nullptr;        // (B, heads, T, T) of each layer
@@ -58,6 +59,21 @@ struct EncoderDecoder : Module {
     virtual Tensor decode(const BertInput& input) const = 0;  // (B, T, V): scores of each next token, given that
     virtual ~EncoderDecoder() = default;
 };
+
+struct PrunableModel : PreTrainingModel {
+    // Cuts heads out. They are called by the numbers they had at first, whatever has been cut out since.
+    virtual void prune_heads(const HeadsByLayer& heads) = 0;
+};
+
+// The layer's part of a head mask, (heads). Fails if the mask is not one for this many layers and heads.
+Tensor layer_head_mask(const Tensor& head_mask, size_t layer, const BertConfig& config);
+
+// Fails if a layer or a head is not one of the model.
+void check_heads(const HeadsByLayer& heads, const BertConfig& config);
+
+// "0:1;1:0,2" is head 1 of layer 0 and heads 0 and 2 of layer 1.
+std::string to_string(const HeadsByLayer& heads);
+HeadsByLayer parse_heads(const std::string& text);
 
 // The start of Hugging Face's models: matrices and tables from N(0, initializer_range), biases and [PAD]'s word 0.
 void init_weights(Module& model, const BertConfig& config, Rng& rng);

@@ -1,8 +1,12 @@
 // The choices that make a BERT, under the names and with the defaults of Hugging Face's BertConfig.
 #pragma once
+#include <map>
+#include <set>
 #include <string>
 
 namespace babygpt {
+
+using HeadsByLayer = std::map<int, std::set<int>>;
 
 struct BertConfig {
     int vocab_size = 30522;
@@ -22,6 +26,7 @@ struct BertConfig {
     bool add_cross_attention = false;                  // and looks at what an encoder has read
     int gradient_checkpointing = 0;   // so many layers are forgotten and computed again together; 0: none, 1: as true
     int chunk_size_feed_forward = 0;  // so many places go through the feed-forward layer at once; 0: all
+    HeadsByLayer pruned_heads = {};   // those that were cut out, by their numbers before
 };
 
 }  // namespace babygpt

@@ -222,6 +222,7 @@ BertConfig parse_config(std::string_view text, const std::string& file) {
 std::string save_config(const BertConfig& config) {
     ordered_json values = {{"architectures", {"BertForPreTraining"}}, {"model_type", "bert"}};
     for (const Field& field : fields()) std::visit([&](auto its) { values[field.name] = config.*its; }, field.field);
+    for (const auto& [layer, heads] : config.pruned_heads) values["pruned_heads"][std::to_string(layer)] = heads;
     return values.dump(2) + "\n";
 }
 

@@ -57,8 +57,9 @@ class PreTraining : public Objective {
     std::string remark(double loss, const Module* model) const override;
     void show(const Module& model, const Tell& tell) const override;
 
-  private:
     Guesses guesses(const Module& model, int batches) const;  // on unseen pairs
+
+  private:
     // Two sentences as text, with blanks in the second.
     std::pair<std::string, std::string> blanked(const Sentences::Pair& pair, Rng& rng) const;
 
