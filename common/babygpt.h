@@ -4,6 +4,7 @@
 #include "common/app/command_line.h"
 #include "common/app/main.h"
 #include "common/app/memory.h"
+#include "common/app/prune.h"
 #include "common/app/sample.h"
 #include "common/app/translate.h"
 #include "common/app/writers.h"

@@ -61,6 +61,8 @@ void fill(const Reader& reader, const std::vector<std::string>& texts, const Opt
     show_inside(reader, filled.input, options);
 }
 
+}  // namespace
+
 void answer(Command command, const Reader& reader, const Options& options) {
     if (command == Command::follows) {
         Follows follows = second_follows(reader, options.texts[0], options.texts[1]);
@@ -78,6 +80,8 @@ void answer(Command command, const Reader& reader, const Options& options) {
     }
     flush_output();
 }
+
+namespace {
 
 // A model with what is needed to ask it.
 struct LoadedBert {

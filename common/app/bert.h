@@ -1,12 +1,17 @@
 // What the main of a BERT stage does.
 #pragma once
+#include "common/app/command_line.h"
 #include "common/app/guarded.h"
 #include "common/train/pretraining.h"
+#include "common/write/fill.h"
 
 namespace babygpt {
 
 // Reads the command line, then trains, or asks a trained model. Returns the exit code.
 int run_bert(int argc, char** argv, Options defaults, const MakeBert& make_model);
+
+// Does what fill or follows asks for.
+void answer(Command command, const Reader& reader, const Options& options);
 
 template <class Model>
 int run_bert(int argc, char** argv, const Options& defaults) {

@@ -19,10 +19,10 @@ struct CommandRow {
 };
 
 const std::map<Group, std::string> headings{
-    {Group::text, "The text"},          {Group::model, "The model"},
-    {Group::training, "Training"},      {Group::trained_model, "The trained model"},
-    {Group::writing, "What it writes"}, {Group::showing, "How it is shown"},
-    {Group::chance, "Chance"},
+    {Group::text, "The text"},           {Group::model, "The model"},
+    {Group::training, "Training"},       {Group::trained_model, "The trained model"},
+    {Group::pruning, "Pruning"},         {Group::writing, "What it writes"},
+    {Group::showing, "How it is shown"}, {Group::chance, "Chance"},
 };
 
 std::string in_quotes(const std::string& text) { return "'" + text + "'"; }
@@ -135,6 +135,15 @@ std::vector<CommandRow> commands_of(const Options& stage) {
              "sample",
              "write with a trained model",  // without steps nothing is kept: it counts again
              {stage.steps ? Group::trained_model : Group::text, Group::writing, Group::showing, Group::chance}});
+    if (stage.tolerance)
+        commands = {{Command::prune,
+                     "prune",
+                     "say what each head is worth, then cut out the least useful (done when no command is given)",
+                     {Group::trained_model, Group::pruning}},
+                    {Command::train,
+                     "train",
+                     "train a model on, pruned or whole",
+                     {Group::trained_model, Group::training, Group::chance}}};
     if (stage.task != Task::write) {
         commands.push_back({Command::fill,
                             "fill",
@@ -154,6 +163,7 @@ std::vector<CommandRow> commands_of(const Options& stage) {
 }
 
 std::string describe(const Options& stage) {
+    if (stage.tolerance) return "finds out what each head of a trained BERT is worth, and cuts out the least useful.";
     if (stage.task == Task::measure) return "measures what a step of training needs, and trains with less.";
     if (stage.task == Task::fill) return "reads sentences both ways, fills blanks, and says what belongs together.";
     if (stage.task == Task::translate) return "reads a sentence and writes it in another language.";
@@ -195,17 +205,23 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
     app.require_subcommand(1);
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // a script's options can be changed
     if (options.out.empty()) options.out = "runs/" + stage.stage;
-    if (options.model.empty()) options.model = "runs/" + stage.stage;
+    // A stage that is given a model to begin with and saves another trains on and answers with its own.
+    auto model_of = [&](const CommandRow& row) {
+        bool its_own = stage.model.empty() || (stage.tolerance && row.command != Command::prune);
+        return its_own ? "runs/" + stage.stage : stage.model;
+    };
     for (const CommandRow& row : commands) options.texts.resize(std::max(options.texts.size(), row.arguments.size()));
     for (const CommandRow& row : commands) {
         CLI::App& command = *app.add_subcommand(row.name, row.help)->allow_extras();
         command.get_formatter()->column_width(34);
+        options.model = model_of(row);  // shown as the default
         for (Group group : row.groups)
             for (const Option& option : option_table())
                 if (option.group == group && option.has(stage)) add(command, option, options);
         for (size_t i = 0; i < row.arguments.size(); ++i)
             command.add_option(row.arguments[i], options.texts[i])->required(row.arguments[i][0] != '[');
     }
+    options.model = model_of(*chosen);
     CLI::App& command = *app.get_subcommand(chosen->name);
     try {
         std::reverse(words.begin(), words.end());  // as CLI11 takes them

@@ -1,0 +1,18 @@
+// What the main of a stage does that asks what the heads of a trained BERT are worth and cuts out those worth little.
+#pragma once
+#include "common/app/guarded.h"
+#include "common/train/pretraining.h"
+
+namespace babygpt {
+
+// Reads the command line, then prunes a model of `trained_by` or of this stage, trains one on, or asks it something.
+// Returns the exit code. make_model makes a PrunableModel.
+int run_prune(int argc, char** argv, Options defaults, const MakeBert& make_model);
+
+template <class Model>
+int run_prune(int argc, char** argv, const Options& defaults) {
+    return run_prune(argc, argv, defaults,
+                     [](const BertConfig& c, Rng& rng) { return std::make_unique<Model>(c, rng); });
+}
+
+}  // namespace babygpt
