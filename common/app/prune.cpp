@@ -209,6 +209,7 @@ HeadsByLayer Pruning::least_useful() {
     size_t left = all_heads(opened.config).size();
     HeadsByLayer heads;
     bool within = true;
+    found["cuts"] = Json::array();
     progress.say("\ncut        left     loss   change\n");
     for (const Cut& cut :
          cut_one_by_one(opened.config, [&](const HeadsByLayer& off) { return val_loss(without(off)); })) {
