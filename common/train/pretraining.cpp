@@ -305,8 +305,9 @@ Guesses PreTraining::guesses(const Module& model, int batches) const {
 
 void PreTraining::show(const Module& module, const Tell& tell) const {
     const auto& model = static_cast<const PreTrainingModel&>(module);
-    constexpr int batches = 100, examples = 3;
-    constexpr size_t pairs = 300;
+    constexpr int examples = 3;
+    const int batches = std::max(1, options.eval_batches * 5 / 2);  // what is shown is measured more closely
+    const size_t pairs = size_t(batches) * 3;
     Guesses g = guesses(model, batches);
     std::string said =
         format("unseen  %.1f%% of %zu masked characters are guessed, %.1f%% of %zu pairs judged rightly\n",
