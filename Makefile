@@ -6,7 +6,7 @@ BUILD ?= build
 STAGES := $(sort $(basename $(notdir $(wildcard stages/*.cpp))))
 LANGUAGE := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages/*.cpp))))  # those that train a model to write
 BERTS := $(sort $(basename $(notdir $(shell grep -l 'run_bert<Model>' stages/*.cpp))))  # those that train a BERT
-TRAINED := $(sort $(basename $(notdir $(shell grep -lE 'run_[a-z]+<Model>' $$(grep -L '\.model = ' stages/*.cpp)))))  # those that train a model of their own
+TRAINED := $(sort $(basename $(notdir $(shell grep -lE 'run_(stage|bert|translate)<Model>' stages/*.cpp))))  # those that train a model
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
             libutfcpp-dev libutf8proc-dev libedit-dev doctest-dev clang-format patch python3

@@ -261,19 +261,20 @@ struct Model : PreTrainingModel {  // BertForPreTraining
 
 int main(int argc, char** argv) {
     Options defaults{.stage = "16_memory",
+                     .batch_size = 16,
                      .block_size = 128,
                      .n_embd = 64,
                      .n_head = 4,
                      .n_layer = 3,
                      .positions = "absolute",
                      .dropout = 0.02,
-                     .steps = 5000,
+                     .steps = 9000,
                      .learning_rate = 3e-3,
-                     .warmup = 400,
+                     .warmup = 800,
                      .decay = true,
                      .clip = 1,
-                     .eval_interval = 500,
-                     .eval_batches = 20,
+                     .eval_interval = 1000,
+                     .eval_batches = 40,
                      .checkpoint = 1};
     return measure_memory<Model>(argc, argv, defaults);
 }

@@ -45,6 +45,16 @@ TEST_SUITE("command line: BERT") {
         CHECK(says(works(shell, quick_bert() + " --seed 2"), "kept    the earlier run, as runs/13_bert.1/"));
     }
 
+    TEST_CASE("a block that is full: the examples of a run still fit into it" * with_programs()) {
+        Shell shell;
+        write_lines(shell);
+        for (const char* size : {"8", "9", "19"})
+            works(shell,
+                  "13_bert --data lines --batch-size 2 --n-embd 8 --n-head 2 --n-layer 1 --eval-batches 1 "
+                  "--steps 1 --block-size " +
+                      std::string(size));
+    }
+
     TEST_CASE("a run that is stopped and resumed ends with the same bytes, at any number of threads" *
               with_programs()) {
         Shell shell;

@@ -48,7 +48,7 @@ TEST_SUITE("command line") {
         works(shell, quick_translate(30) + " --out run");
         std::string lines = "ab\n\nbcd\n";
         for (int i = 0; i < 40; ++i) lines += "abcdefg\na\n";  // more than go side by side
-        shell.write("lines", lines + "last");
+        shell.write("lines", lines + "gab");
         std::string out = works(shell, "14_translate translate - --model run < lines");
         CHECK(count_lines(out) == 84);
         std::string alone;

@@ -306,8 +306,9 @@ Guesses PreTraining::guesses(const Module& model, int batches) const {
 
 void PreTraining::show(const Module& module, const Tell& tell) const {
     const auto& model = static_cast<const PreTrainingModel&>(module);
-    constexpr int batches = 100, examples = 3;
-    constexpr size_t pairs = 300;
+    constexpr int examples = 3;
+    const int batches = std::max(1, options.eval_batches * 5 / 2);  // what is shown is measured more closely
+    const size_t pairs = size_t(batches) * 3;
     Guesses g = guesses(model, batches);
     std::string said =
         format("unseen  %.1f%% of %zu masked characters are guessed, %.1f%% of %zu pairs judged rightly\n",
@@ -337,9 +338,10 @@ std::pair<std::string, std::string> PreTraining::blanked(const Sentences::Pair& 
     Row row = join(text.tokens[size_t(pair.first)], text.tokens[size_t(pair.second)], t, options.block_size);
     size_t end = size_t(std::ranges::find(row.ids, t.sep) - row.ids.begin());
     std::string second;
-    for (size_t i = end + 1; i + 1 < row.ids.size(); ++i)
-        second += rng.uniform() < 0.15 ? "_" : t.tokens[size_t(row.ids[i])];
-    if (second.find('_') == second.npos) second += "_";
+    for (size_t i = end + 1; i + 1 < row.ids.size(); ++i) {
+        bool last_chance = i + 2 == row.ids.size() && second.find('_') == second.npos;
+        second += rng.uniform() < 0.15 || last_chance ? "_" : t.tokens[size_t(row.ids[i])];
+    }
     return {t.decode(std::span(row.ids).subspan(1, end - 1)), second};
 }
 
