@@ -209,7 +209,7 @@ experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: expe
 	@+$(building) $(BUILD)/experiments/$(NAME)
 	@$(with_args); \
 	    if [ "$$1" = train ]; then shift; fi; \
-	    if [ "$$1" != sample ] && [ "$$1" != measure ] && ! grep -q run_writers $(BUILD)/experiments/$(NAME).cpp; then set -- train --out runs/$(NAME) "$$@"; fi; \
+	    if [ "$$1" != sample ] && [ "$$1" != measure ] && [ "$$1" != prune ] && ! grep -q run_writers $(BUILD)/experiments/$(NAME).cpp; then set -- train --out runs/$(NAME) "$$@"; fi; \
 	    $(BUILD)/experiments/$(NAME) "$$@"
 lesson-programs: $(SETUP) ## the small programs of the lessons, into build/lessons/
 	@+$(building) all $(LESSON_PROGRAMS)
