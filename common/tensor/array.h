@@ -12,4 +12,6 @@ namespace babygpt {
 using Array =
     xt::xarray_container<xt::uvector<real, PoolAllocator<real>>, xt::layout_type::row_major, xt::svector<size_t, 4>>;
 
+inline Array no_numbers() { return Array(Array::shape_type{0}); }  // Array() would hold one, and take memory for it
+
 }  // namespace babygpt

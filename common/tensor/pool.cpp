@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t line = 64, huge_page = size_t{2} << 20, large = size_t{64} << 20;
 std::atomic<size_t> unchecked = 0;  // bytes taken from the system since its free memory was last looked up
+std::atomic<size_t> live = 0, peak = 0;
 
 // Sizes go up in quarters of a power of two, so a block wastes at most a fifth and there are few kinds of it.
 struct SizeClass {
@@ -44,9 +45,7 @@ struct Pool {
 thread_local bool Pool::gone = false;
 thread_local Pool pool;
 
-}  // namespace
-
-void* pool_allocate(size_t bytes) {
+void* block_of(size_t bytes) {
     auto [index, rounded] = size_class(bytes);
     if (bytes < PTRDIFF_MAX && !Pool::gone && !pool.free[index].empty()) {
         void* block = pool.free[index].back();
@@ -67,11 +66,25 @@ void* pool_allocate(size_t bytes) {
     return block;
 }
 
+}  // namespace
+
+void* pool_allocate(size_t bytes) {
+    void* block = block_of(bytes);
+    size_t now = live += bytes, most = peak;
+    while (now > most && !peak.compare_exchange_weak(most, now)) continue;
+    return block;
+}
+
 void pool_release(void* block, size_t bytes) {
+    live -= bytes;
     if (Pool::gone)
         std::free(block);
     else
         pool.free[size_class(bytes).index].push_back(block);
 }
+
+size_t live_bytes() { return live; }
+size_t peak_bytes() { return peak; }
+void reset_peak() { peak = live.load(); }
 
 }  // namespace babygpt
