@@ -140,7 +140,8 @@ Tensor dropout(Tensor x, double p, uint64_t key) {
     if (!(p >= 0 && p < 1)) fail("dropout: a share of ", p, " is not in [0, 1)");
     std::shared_ptr<Array> y = take_value(x);
     if (!y) y = std::make_shared<Array>(value(x));
-    auto drop = [mask = DropoutMask(key, p)](Array& a) {
+    auto drop = [key, p](Array& a) {
+        const DropoutMask mask(key, p);  // made here: the compiler then sees that writing to d does not change it
         real* d = a.data();
         for (size_t i = 0; i < a.size(); ++i) d[i] *= mask(uint32_t(i));
     };
