@@ -29,7 +29,7 @@ void drop(const Attention& s, size_t row, const real* x, real* y, size_t n) {
     for (size_t j = 0; j < n; ++j) y[j] = x[j] * mask(first + static_cast<uint32_t>(j));
 }
 
-using Buffer = std::vector<real, PoolAllocator<real>>;
+using Buffer = std::vector<real, ArrayAllocator<real>>;
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // The memory of arrays: what is counted, on one thread and on several.
-#include "common/tensor/pool.h"
+#include "common/tensor/allocator.h"
 
 #include <thread>
 
@@ -14,7 +14,7 @@ size_t bytes(size_t numbers) { return numbers * sizeof(real); }
 
 }  // namespace
 
-TEST_SUITE("pool") {
+TEST_SUITE("allocator") {
     TEST_CASE("live_bytes and peak_bytes: arrays count while they live, and the peak is the most at once") {
         reset_peak();
         size_t before = live_bytes();
