@@ -4,20 +4,22 @@
 
 BUILD ?= build
 STAGES := $(sort $(basename $(notdir $(wildcard stages/*.cpp))))
-TRAINED := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages/*.cpp))))  # those that train a model
+LANGUAGE := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages/*.cpp))))  # those that train a model to write
+BERTS := $(sort $(basename $(notdir $(shell grep -l 'run_bert<Model>' stages/*.cpp))))  # those that train a BERT
+TRAINED := $(sort $(basename $(notdir $(shell grep -lE 'run_(stage|bert|translate)<Model>' stages/*.cpp))))  # those that train a model
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
-            libutfcpp-dev libedit-dev doctest-dev clang-format patch python3
+            libutfcpp-dev libutf8proc-dev libedit-dev doctest-dev clang-format patch python3
 
 # For the machine it is built on; PORTABLE=1 makes programs that run on any machine of this kind, and slower.
 MACHINE := $(if $(PORTABLE),,-march=native -mprefer-vector-width=512)
 # gcc 12 warns without cause inside the AVX-512 intrinsics and std::string (its bugs 105593 and 105651).
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict
 CXXFLAGS := -std=c++20 -g -O3 $(MACHINE) -DXTENSOR_USE_XSIMD $(WARNINGS) -I. -MMD -MP -pthread $(EXTRA)
-LDLIBS := -lopenblas -ledit -pthread
+LDLIBS := -lopenblas -lutf8proc -ledit -pthread
 
 LIBRARY := $(BUILD)/libbabygpt.a
-CORE := $(wildcard common/*/*.cpp) $(addprefix data/,grammar.cpp judge.cpp tales.cpp verses.cpp)
+CORE := $(wildcard common/*/*.cpp) $(filter-out data/corpus.cpp,$(wildcard data/*.cpp))
 objects = $(addprefix $(BUILD)/obj/,$(1:.cpp=.o))
 
 .PHONY: help
@@ -89,7 +91,7 @@ run: $(SETUP)
 	@+$(building) all
 	@for stage in $(PART_$(PART)); do \
 	    echo; echo "=== $$stage: $$(sed -nE '1s,^// Stage [0-9]+: ([^.]*).*,\1,p' stages/$$stage.cpp)"; echo; \
-	    case " $(TRAINED) " in *" $$stage "*) set -- $(if $(QUICK),--steps 20 --eval-batches 4 --tokens 100) ;; *) set -- ;; esac; \
+	    case " $(TRAINED) " in *" $$stage "*) set -- $(if $(QUICK),--steps 20 --eval-batches 4) ;; *) set -- ;; esac; \
 	    $(BUILD)/$$stage "$$@" || exit; \
 	done
 	@$(BUILD)/report $(BESIDE) $(addprefix runs/,$(filter $(PART_$(PART)),$(TRAINED)))
@@ -118,9 +120,11 @@ $(call objects,$(TESTS) tests/parity/dump.cpp docs/lessons/programs/memory.cpp):
 $(BUILD)/obj/docs/lessons/programs/%.o: CXXFLAGS += -I$(BUILD)
 $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	@mkdir -p $(@D)
-	@{ printf 'namespace stage_%s {\n#include "stages/%s.cpp"\n}\n' $(foreach s,$(TRAINED),$s $s); \
+	@{ printf 'namespace stage_%s {\n#include "stages/%s.cpp"\n}\n' $(foreach s,$(LANGUAGE) $(BERTS),$s $s); \
 	   echo 'const std::map<std::string, babygpt::MakeModel> stages = {'; \
-	   printf '    {"%s", make<stage_%s::Model>},\n' $(foreach s,$(TRAINED),$s $s); echo '};'; } >$@
+	   printf '    {"%s", make<stage_%s::Model>},\n' $(foreach s,$(LANGUAGE),$s $s); echo '};'; \
+	   echo 'const std::map<std::string, babygpt::MakeBert> bert_stages = {'; \
+	   printf '    {"%s", make_bert<stage_%s::Model>},\n' $(foreach s,$(BERTS),$s $s); echo '};'; } >$@
 
 # The tests run twice: in float, as the programs compute, and in double, where gradients are compared with finite differences.
 DOUBLE = BUILD=build/double EXTRA="-DBABYGPT_DOUBLE -O1 -g1"
@@ -149,7 +153,7 @@ parity: $(SETUP) ## every stage against PyTorch: logits, loss, gradients, 300 st
 	@tests/install python3-torch
 	@+$(building) all build/parity_dump
 	@+$(building) $(DOUBLE) build/double/parity_dump
-	@tests/parity/parity.py
+	@tests/parity/parity.py && tests/parity/decoder.py
 $(BUILD)/parity_dump: $(BUILD)/obj/tests/parity/dump.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
@@ -185,14 +189,17 @@ $(LESSON_PROGRAMS): $(BUILD)/lessons/%: $(BUILD)/obj/docs/lessons/programs/%.o $
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 $(BUILD)/experiments/%: $(BUILD)/obj/experiments/%.o $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+	$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(LIBRARY) -o $@ $(LDLIBS)
+# One that changes a file of common/ names the stage it is linked into, which then finds the changed file first.
+stage_of = $(shell sed -nE '2s/^\+\+\+ ([0-9]{2}_[a-z]+)$$/\1/p' docs/lessons/experiments/$1.diff)
+$(foreach e,$(EXPERIMENTS),$(foreach s,$(call stage_of,$(notdir $e)),$(eval $e: $(BUILD)/obj/stages/$s.o)))
 $(BUILD)/obj/experiments/%.o: CXXFLAGS += -O1 -g0
 $(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -c $< -o $@
-# The first line of an experiment's diff names the stage it changes.
+# The first line of an experiment's diff names the file it changes.
 .PRECIOUS: $(BUILD)/experiments/%.cpp
-$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) | $(SETUP)
+$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) common/train/pretraining.cpp common/nn/nn.cpp | $(SETUP)
 	@mkdir -p $(@D)
 	@patch --quiet --fuzz=0 --output=$@ "$$(sed -n '1s/^--- //p' $<)" $<
 
@@ -202,7 +209,7 @@ experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: expe
 	@+$(building) $(BUILD)/experiments/$(NAME)
 	@$(with_args); \
 	    if [ "$$1" = train ]; then shift; fi; \
-	    if [ "$$1" != sample ] && ! grep -q run_writers $(BUILD)/experiments/$(NAME).cpp; then set -- --out runs/$(NAME) "$$@"; fi; \
+	    if [ "$$1" != sample ] && [ "$$1" != measure ] && ! grep -q run_writers $(BUILD)/experiments/$(NAME).cpp; then set -- train --out runs/$(NAME) "$$@"; fi; \
 	    $(BUILD)/experiments/$(NAME) "$$@"
 lesson-programs: $(SETUP) ## the small programs of the lessons, into build/lessons/
 	@+$(building) all $(LESSON_PROGRAMS)

@@ -1,10 +1,14 @@
 // The one header a stage includes.
 #pragma once
+#include "common/app/bert.h"
 #include "common/app/command_line.h"
 #include "common/app/main.h"
+#include "common/app/memory.h"
 #include "common/app/sample.h"
+#include "common/app/translate.h"
 #include "common/app/writers.h"
 #include "common/base/options.h"
+#include "common/nn/bert.h"
 #include "common/nn/nn.h"
 #include "common/nn/optim.h"
 #include "common/tensor/ops.h"

@@ -1,4 +1,4 @@
-// The built-in corpus on the command line: write it, print its entropy, judge a text by its grammar.
+// The built-in corpora on the command line: write one, print its entropy, judge a text or translations by the grammar.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdint>
@@ -8,7 +8,10 @@
 #include "common/app/guarded.h"
 #include "common/base/error.h"
 #include "common/base/files.h"
+#include "common/text/pairs.h"
+#include "common/text/utf8.h"
 #include "data/grammar.h"
+#include "data/pairs.h"
 
 using namespace babygpt;
 
@@ -18,6 +21,7 @@ struct Wish {
     std::string grammar;
     int64_t seed = 1;
     int64_t bytes = 1'000'000;  // a few thousand tales: a small GPT can't learn them by heart in some minutes
+    int64_t count = 20'000;
     std::string file;
 };
 
@@ -51,12 +55,31 @@ void print_score(const Score& score) {
     for (const Score::Slots& kind : score.kinds) print_line("  " + kind.kind, kind.right, kind.slots);
 }
 
+void judge_pairs(const std::string& file) {
+    std::vector<ParallelCorpus::Pair> pairs = parse_pairs(file == "-" ? "standard input" : file, read_file(file));
+    size_t sentences = 0, exact = 0;
+    for (const ParallelCorpus::Pair& pair : pairs) {
+        std::optional<std::string> right = translation(encode_utf8(pair.source));
+        sentences += right.has_value();
+        exact += right == encode_utf8(pair.target);
+    }
+    print_line("in form", sentences, pairs.size());
+    print_line("exact", exact, pairs.size());
+}
+
 void run(const CLI::App& app, const Wish& options) {
+    bool in_pairs = options.grammar == "pairs";
     if (app.got_subcommand("write")) {
-        std::string text = generate(options).text;
+        const CLI::App& write = *app.get_subcommand("write");
+        if (write.count(in_pairs ? "--bytes" : "--count") > 0)
+            fail(in_pairs ? "pairs are counted: give --count, not --bytes" : "--count is for pairs: give --bytes");
+        std::string text =
+            in_pairs ? to_lines(pairs(uint64_t(options.seed), size_t(options.count))) : generate(options).text;
         std::fwrite(text.data(), 1, text.size(), stdout);
     } else if (app.got_subcommand("entropy")) {
         print_entropy(options);
+    } else if (in_pairs) {
+        judge_pairs(options.file);
     } else {
         print_score(grammar(options).judge(read_file(options.file)));
     }
@@ -67,15 +90,22 @@ void run(const CLI::App& app, const Wish& options) {
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error to report, not a silent death
     Wish options;
-    CLI::App app{"The built-in corpus: little English tales, or Chinese verses."};
+    CLI::App app{
+        "The built-in corpora: little English tales, Chinese verses, or pairs: sentences of tales and their "
+        "translations."};
     app.require_subcommand(1);
     CLI::App* write = app.add_subcommand("write", "write the text to standard output");
     CLI::App* entropy = app.add_subcommand("entropy", "print the true entropy in nats per character");
-    CLI::App* judge = app.add_subcommand("judge", "count the tales that follow the grammar and remember rightly");
-    for (CLI::App* command : {write, entropy, judge})
-        command->add_option("grammar", options.grammar, "tales or verses")
+    CLI::App* judge = app.add_subcommand(
+        "judge",
+        "count the tales that follow the grammar and remember rightly, or the pairs that are exact translations");
+    for (CLI::App* command : {write, judge})
+        command->add_option("grammar", options.grammar, "tales, verses or pairs")
             ->required()
-            ->check(CLI::IsMember({"tales", "verses"}));
+            ->check(CLI::IsMember({"tales", "verses", "pairs"}));
+    entropy->add_option("grammar", options.grammar, "tales or verses; a translation leaves no choice")
+        ->required()
+        ->check(CLI::IsMember({"tales", "verses"}));
     for (CLI::App* command : {write, entropy}) {
         command->add_option("--seed", options.seed, "another seed, another text")
             ->capture_default_str()
@@ -84,7 +114,13 @@ int main(int argc, char** argv) {
             ->capture_default_str()
             ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}));
     }
-    judge->add_option("file", options.file, "the text to judge; - is standard input")->required();
+    write->add_option("--count", options.count, "how many pairs")
+        ->capture_default_str()
+        ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
+    judge
+        ->add_option("file", options.file,
+                     "the text to judge, or lines of two columns with a tab between; - is standard input")
+        ->required();
 
     return guarded("corpus", [&] {
         try {

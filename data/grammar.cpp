@@ -121,27 +121,33 @@ struct Grammar::Writer {
     }
 
     void expand(size_t rule) {
-        for (const Part& part : choose(rules[rule]).parts) {
-            size_t start = out.text.size();
-            switch (part.kind) {
-                case Part::say:
-                    write(part.text);
-                    break;
-                case Part::choose:
-                    expand(part.rule);
-                    break;
-                case Part::remember:
-                    expand(part.rule);
-                    memory[part.rule] = out.text.substr(start);
-                    break;
-                case Part::note:
-                    memory[part.rule] = part.text;
-                    break;
-                case Part::recall:
-                    write(memory[part.rule]);
-                    break;
-            }
+        for (const Part& part : choose(rules[rule]).parts) tell(part);
+    }
+
+    void tell(const Part& part) {
+        size_t start = out.text.size(), span = out.spans.size();
+        bool returns = part.kind == Part::recall;
+        if (returns || part.kind == Part::remember)
+            out.spans.push_back({rules[part.rule].name, out.characters, 0, returns});
+        switch (part.kind) {
+            case Part::say:
+                write(part.text);
+                break;
+            case Part::choose:
+                expand(part.rule);
+                break;
+            case Part::remember:
+                expand(part.rule);
+                memory[part.rule] = out.text.substr(start);
+                break;
+            case Part::note:
+                memory[part.rule] = part.text;
+                break;
+            case Part::recall:
+                write(memory[part.rule]);
+                break;
         }
+        if (returns || part.kind == Part::remember) out.spans[span].length = out.characters - out.spans[span].first;
     }
 };
 
@@ -152,6 +158,32 @@ Generated Grammar::write(uint64_t seed, size_t bytes) const {
         writer.write("\n\n");
     }
     return std::move(writer.out);
+}
+
+std::vector<Grammar::Alternative> Grammar::sentences(const Alternative& tale) {
+    std::vector<Alternative> sentences{{1, 0, {}}};
+    for (const Part& part : tale.parts) {
+        if (part.kind == Part::say && (part.text == " " || part.text == "\n"))
+            sentences.push_back({1, 0, {}});
+        else
+            sentences.back().parts.push_back(part);
+    }
+    return sentences;
+}
+
+std::vector<Document> Grammar::documents(uint64_t seed, size_t bytes) const {
+    Writer writer{rules_, Rng(seed, "corpus"), {}};
+    std::vector<Document> documents;
+    for (size_t written = 0; written < bytes; written++) {
+        Document& document = documents.emplace_back();
+        for (const Alternative& sentence : sentences(writer.choose(rules_[0]))) {
+            writer.out = {};
+            for (const Part& part : sentence.parts) writer.tell(part);
+            written += writer.out.text.size() + 1;  // a space or a line break ends it, the last one two line breaks
+            document.push_back({writer.out.text, writer.out.spans});
+        }
+    }
+    return documents;
 }
 
 // Means over all tales. Entropies of independent choices add up: each counts as often as the choice comes up.

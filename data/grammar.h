@@ -16,12 +16,23 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace babygpt {
+
+// Where the value of a remembered rule stands in a text.
+struct Span {
+    std::string kind;      // the rule's name
+    size_t first, length;  // in characters
+    bool returns;          // said before: a memory slot; the others are what is remembered
+
+    bool operator==(const Span&) const = default;
+};
 
 struct Generated {
     struct Choice {
@@ -31,9 +42,17 @@ struct Generated {
     std::string text;
     size_t characters = 0;
     std::vector<Choice> choices;  // in the order of the text
+    std::vector<Span> spans;      // so too
 
     double nats_per_char(size_t from_char = 0) const;  // the information in the text from this character on
 };
+
+// A piece of a tale: what the first rule sets between spaces or line breaks.
+struct Sentence {
+    std::string text;
+    std::vector<Span> spans;  // counted from the sentence's first character
+};
+using Document = std::vector<Sentence>;
 
 struct Score {
     struct Slots {
@@ -47,12 +66,18 @@ struct Score {
     std::vector<Slots> kinds;
 };
 
+// The alternative that each rule of a sentence took, by the rule's name. A rule comes up once in it, or as a return.
+using Derivation = std::map<std::string, size_t>;
+
 class Grammar {
   public:
     explicit Grammar(std::string_view source);
 
     // Tales, each closed by an empty line, until the text has at least this many bytes.
     Generated write(uint64_t seed, size_t bytes) const;
+
+    // The same tales, each in its sentences.
+    std::vector<Document> documents(uint64_t seed, size_t bytes) const;
 
     double entropy_per_char() const;
 
@@ -61,6 +86,18 @@ class Grammar {
 
     // -ln of the probability of a tale (without its empty line); nothing if the grammar can't write it.
     std::optional<double> tale_nats(std::string_view tale) const;
+
+    // The choices of a sentence that stands alone; nothing if the grammar can't write it. What returns from sentences
+    // before it may be any value of its kind.
+    std::optional<Derivation> read_sentence(std::string_view sentence) const;
+
+    // The sentence of these choices, which may be those of another grammar that this one can tell. A telling knows all
+    // choices, so it says them in any order and as often as it likes, and <toy.piece> is what else there is to say of
+    // the choice of toy.
+    std::string tell(const Derivation& derivation) const;
+
+    // Fails unless each rule of the original, with as many alternatives and uses of the same rules, is in this grammar.
+    void must_tell(const Grammar& original) const;
 
   private:
     struct Part {
@@ -84,6 +121,8 @@ class Grammar {
     struct Reader;
 
     Alternative parse_alternative(std::string_view source, size_t rule) const;
+    static std::vector<Alternative> sentences(const Alternative& tale);
+    std::set<std::string> uses(const Alternative& alternative) const;
 
     std::vector<Rule> rules_;
 };

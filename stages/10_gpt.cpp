@@ -93,7 +93,7 @@ struct Model : LanguageModel {
 
     Tensor operator()(const Tokens& ids) const override {                        // (B, T)
         Tensor x = token_embedding(ids) + position_embedding(positions(ids.T));  // (B, T, C)
-        for (const Block& block : blocks) x = block(x);                          // (B, T, C)
+        x = run_blocks(blocks, x);                                               // (B, T, C)
         return lm_head(norm(x));                                                 // (B, T, V)
     }
 };
@@ -112,6 +112,7 @@ int main(int argc, char** argv) {
                      .warmup = 100,
                      .decay = true,
                      .clip = 1,
-                     .eval_batches = 20};
+                     .eval_batches = 20,
+                     .checkpoint = 0};
     return run_stage<Model>(argc, argv, defaults);
 }

@@ -1,10 +1,13 @@
 // Models on disk: what was saved comes back, and a damaged file is an error with its name, never anything else.
 #include "common/train/checkpoint.h"
 
+#include <bit>
 #include <cstring>
+#include <filesystem>
 
 #include "tests/check.h"
 #include "tests/damaged.h"
+#include "tests/shell.h"
 
 using namespace babygpt;
 
@@ -27,9 +30,32 @@ std::string tensor(const std::string& name, const std::string& shape, size_t beg
                begin * sizeof(real), ",", end * sizeof(real), "]}");
 }
 
-bool loads_or_fails(const std::string& bytes) {  // true if it loads; anything thrown but an Error fails the test
+// The same of another type, whose offsets are counted in bytes.
+std::string typed(const std::string& name, const std::string& type, const std::string& shape, size_t begin,
+                  size_t end) {
+    return str("\"", name, "\":{\"dtype\":\"", type, "\",\"shape\":", shape, ",\"data_offsets\":[", begin, ",", end,
+               "]}");
+}
+
+template <class Number>
+std::string bytes_of(const std::vector<Number>& numbers) {
+    return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)};
+}
+
+// One tensor of each type, with integers between them, as other programs may write them.
+std::string mixed() {
+    return file("{\"__metadata__\":{\"format\":\"pt\"}," + typed("a", "F32", "[2]", 0, 8) + "," +
+                typed("ids", "I64", "[1,2]", 8, 24) + "," + typed("b", "F16", "[3]", 24, 30) + "," +
+                typed("flag", "BOOL", "[]", 30, 31) + "," + typed("c", "F64", "[2,1]", 31, 47) + "," +
+                typed("d", "BF16", "[1]", 47, 49) + "}") +
+           bytes_of<float>({1.5, -2}) + bytes_of<int64_t>({7, 8}) + bytes_of<uint16_t>({0x3C00, 0xC000, 0x3555}) +
+           "\1" + bytes_of<double>({0.1, 1e10}) + bytes_of<uint16_t>({0xBF80});
+}
+
+bool loads_or_fails(const std::string& bytes,
+                    Types types = Types::ours) {  // true if it loads; what is thrown is an Error
     try {
-        from_safetensors(bytes, "model.file");
+        from_safetensors(bytes, "model.file", types);
         return true;
     } catch (const Error&) {
         return false;
@@ -232,6 +258,103 @@ TEST_SUITE("checkpoint") {
                            1),
                       {"a", dtype});
         check_damaged(file(str("{\"a\":{\"shape\":[1],\"data_offsets\":[0,", sizeof(real), "]}}"), 1), {dtype});
+    }
+
+    TEST_CASE("checkpoint: numbers of other programs are converted, and integers left out") {
+        Checkpoint checkpoint = from_safetensors(mixed(), "model.file", Types::any);
+        CHECK(checkpoint.metadata.at("format") == "pt");
+        REQUIRE(checkpoint.tensors.size() == 4);  // at odd places in memory, too
+        check_values(*find(checkpoint, "a"), {2}, {1.5, -2}, 0);
+        check_values(*find(checkpoint, "b"), {3}, {1, -2, 0.333251953125}, 0);
+        check_values(*find(checkpoint, "c"), {2, 1}, {double(real(0.1)), 1e10}, 0);
+        check_values(*find(checkpoint, "d"), {1}, {-1}, 0);
+        check_damaged(mixed(), {"is of type", "not " + dtype});
+    }
+
+    TEST_CASE("checkpoint: all 65536 numbers of half precision") {
+        std::vector<uint16_t> all(65536);
+        for (size_t i = 0; i < all.size(); ++i) all[i] = uint16_t(i);
+        std::string bytes = file("{" + typed("a", "F16", "[65536]", 0, 131072) + "}") + bytes_of(all);
+        Checkpoint checkpoint = from_safetensors(bytes, "model.file", Types::any);
+        int wrong = 0;
+        for (int i = 0; i < 65536; ++i) {
+            int exponent = i >> 10 & 31, fraction = i & 1023;
+            double size = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+            if (exponent == 31) size = fraction ? NAN : INFINITY;
+            double number = double(checkpoint.tensors[0].tensor.values()[size_t(i)]);
+            bool same = std::isnan(size) ? std::isnan(number) : number == std::copysign(size, i >> 15 ? -1 : 1);
+            wrong += !same || std::signbit(number) != bool(i >> 15);
+        }
+        CHECK(wrong == 0);
+    }
+
+    TEST_CASE("checkpoint: all 65536 numbers of BF16 are the first halves of floats") {
+        std::vector<uint16_t> all(65536);
+        for (size_t i = 0; i < all.size(); ++i) all[i] = uint16_t(i);
+        std::string bytes = file("{" + typed("a", "BF16", "[65536]", 0, 131072) + "}") + bytes_of(all);
+        Checkpoint checkpoint = from_safetensors(bytes, "model.file", Types::any);
+        int wrong = 0;
+        for (uint32_t i = 0; i < 65536; ++i) {
+            float expected = std::bit_cast<float>(i << 16), number = float(checkpoint.tensors[0].tensor.values()[i]);
+            bool same = std::isnan(expected) ? std::isnan(number) : number == expected;
+            wrong += !same || std::signbit(number) != std::signbit(expected);
+        }
+        CHECK(wrong == 0);
+    }
+
+    TEST_CASE("checkpoint: a type that nobody here can read is named") {
+        for (const char* type : {"F8_E4M3", "f16", "I128", ""}) {
+            std::string bytes = file("{" + typed("a", type, "[1]", 0, 1) + "}") + "x";
+            check_error([&] { from_safetensors(bytes, "model.file", Types::any); },
+                        {"model.file", "a is of type", type, "not F32, F64, F16 or BF16"});
+        }
+    }
+
+    TEST_CASE("checkpoint: what is left out must lie in its place too, and fit its type") {
+        auto with = [](const std::string& entry, size_t numbers) {
+            return file("{" + entry + "}") + std::string(numbers, '\1');
+        };
+        CHECK(loads_or_fails(with(typed("a", "I64", "[2]", 0, 16), 16), Types::any));
+        CHECK(!loads_or_fails(with(typed("a", "I64", "[2]", 0, 16), 15), Types::any));
+        CHECK(!loads_or_fails(with(typed("a", "I64", "[2]", 0, 16), 17), Types::any));
+        CHECK(!loads_or_fails(with(typed("a", "I32", "[2]", 0, 16), 16), Types::any));
+        CHECK(!loads_or_fails(with(typed("a", "F16", "[2]", 0, 8), 8), Types::any));
+        CHECK(!loads_or_fails(with(typed("a", "I64", "[2]", 8, 24), 24), Types::any));
+        CHECK(!loads_or_fails(with(typed("a", "I64", "[2305843009213693952]", 0, 0), 0), Types::any));
+    }
+
+    TEST_CASE("checkpoint: of several types, cut off or with any bit flipped it loads or is damaged") {
+        const std::string bytes = mixed();
+        for (size_t i = 0; i < bytes.size(); ++i) {
+            CHECK(!loads_or_fails(bytes.substr(0, i), Types::any));
+            for (int bit = 0; bit < 8; ++bit) {
+                std::string flipped = bytes;
+                flipped[i] = char(flipped[i] ^ (1 << bit));
+                loads_or_fails(flipped, Types::any);
+            }
+        }
+    }
+
+    TEST_CASE("checkpoint: a file is read where it lies: whole, cut off at any length, or none") {
+        Shell shell;
+        const std::string bytes = to_safetensors(sample()), file = shell.path("model.file");
+        shell.write("model.file", bytes);
+        Checkpoint loaded = load_safetensors(file);
+        CHECK(loaded.metadata == sample().metadata);
+        CHECK(to_safetensors(loaded) == bytes);
+        for (size_t length = 0; length < bytes.size(); length += length < 16 ? 1 : 37) {
+            shell.write("model.file", bytes.substr(0, length));
+            check_error([&] { load_safetensors(file); }, {file, "damaged"});
+        }
+        auto cannot_load = [&](const std::string& name, const std::string& words) {
+            check_error([&] { load_safetensors(shell.path(name)); }, {name, words});
+        };
+        cannot_load("missing", "No such file");
+        cannot_load("", "is a directory; give a file");
+        cannot_load("model.file/x", "Not a directory");
+        works(shell, "mkfifo pipe; ln -s loop loop");
+        cannot_load("pipe", "is not a file on a disk");  // and nobody waits for a writer
+        cannot_load("loop", "cannot read");
     }
 
     TEST_CASE("checkpoint: a tensor that is no description of one") {

@@ -304,6 +304,30 @@ TEST_SUITE("command line") {
         works(shell, "corpus --help");
     }
 
+    TEST_CASE("corpus: pairs are written in two columns and judged line by line" * with_programs()) {
+        Shell shell;
+        std::string said = works(shell, "corpus write pairs --count 300 | tee pairs | corpus judge pairs -");
+        CHECK(says(said, "exact             300 of      300  100.0 %"));
+        CHECK(says(works(shell, "wc -l <pairs"), "300"));
+        CHECK(works(shell, "corpus write pairs --count 300 --seed 2 >other; cmp -s pairs other || echo another") ==
+              "another\n");
+        shell.write("mixed",
+                    "Zoe was proud.\t佐伊很自豪。\r\nZoe was proud.\t佐伊很高兴。\nZoe slept.\t\nZoe was shy.\t\n");
+        said = works(shell, "corpus judge pairs mixed");
+        CHECK(says(said, "in form             3 of        4   75.0 %"));
+        CHECK(says(said, "exact               1 of        4   25.0 %"));
+        shell.write("bad", "Zoe was proud.\t佐伊很自豪。\nZoe was proud.\n");
+        refuses(shell, "corpus judge pairs bad", "corpus: line 2 of bad has no tab");
+        refuses(shell, "printf 'a\\tb\\tc\\n' | corpus judge pairs -", "line 1 of standard input has 2 tabs");
+        refuses(shell, "printf 'a\\tb\\377\\n' | corpus judge pairs -", "line 1 of standard input is not UTF-8");
+        refuses(shell, "corpus judge pairs nowhere", "nowhere");
+        refuses(shell, "corpus write pairs --bytes 1000", "give --count");
+        refuses(shell, "corpus write tales --count 10", "give --bytes");
+        for (const char* count : {"0", "-1", "x", "1000001"})
+            refuses(shell, std::string("corpus write pairs --count ") + count, "--count");
+        refuses(shell, "corpus entropy pairs", "pairs");
+    }
+
     TEST_CASE("report: directories that hold no run are refused" * with_programs()) {
         Shell shell;
         write_small_text(shell);

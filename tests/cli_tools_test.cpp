@@ -51,13 +51,13 @@ TEST_SUITE("command line") {
             CHECK(result.out == expected);
             CHECK(result.err == "");
         };
-        runs("no_mask", "", "<--out><runs/no_mask>");
+        runs("no_mask", "", "<train><--out><runs/no_mask>");
         runs("no_mask", "ARGS='--data sample.txt --prompt 11_kvcache'",
-             "<--out><runs/no_mask><--data><sample.txt><--prompt><11_kvcache>");
-        runs("no_mask", "ARGS='train --steps 5'", "<--out><runs/no_mask><--steps><5>");
+             "<train><--out><runs/no_mask><--data><sample.txt><--prompt><11_kvcache>");
+        runs("no_mask", "ARGS='train --steps 5'", "<train><--out><runs/no_mask><--steps><5>");
         runs("no_mask", "ARGS='sample --tokens 5'", "<sample><--tokens><5>");
         runs("forgotten_place", "ARGS='--tokens 5'", "<--tokens><5>");
-        runs("no_mask", R"(ARGS="--prompt \"it's\"")", "<--out><runs/no_mask><--prompt><it's>");
+        runs("no_mask", R"(ARGS="--prompt \"it's\"")", "<train><--out><runs/no_mask><--prompt><it's>");
     }
 
     TEST_CASE("make: ARGS is read as the shell reads a command line, once" * with_programs()) {

@@ -1,4 +1,5 @@
 // The built-in corpora: what the grammars write, the entropy they claim, and what their judge says.
+#include <map>
 #include <set>
 
 #include "common/text/corpus.h"
@@ -15,12 +16,6 @@ std::vector<std::string> split(std::string_view text) {  // whole tales only
     for (size_t end; (end = text.find("\n\n")) != text.npos; text.remove_prefix(end + 2))
         tales.emplace_back(text.substr(0, end));
     return tales;
-}
-
-uint64_t fnv1a(std::string_view bytes) {
-    uint64_t hash = 0xcbf29ce484222325;
-    for (unsigned char byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
-    return hash;
 }
 
 Score judge(const std::string& tale) { return tales().judge(tale + "\n\n"); }
@@ -80,8 +75,78 @@ TEST_SUITE("corpus") {
         CHECK_THROWS_AS(Grammar("a = <a>\n"), std::invalid_argument);
     }
 
+    TEST_CASE("spans: where values are remembered and where they return, in a small text") {
+        Grammar grammar("verse = <flower!>\u3002<flower?><season?>\nflower = \u6885<season!\u51AC>\nseason = \u51AC\n");
+        Generated text = grammar.write(1, 1);
+        REQUIRE(decode_utf8(text.text, "text") == U"\u6885\u3002\u6885\u51AC\n\n");
+        REQUIRE(text.spans.size() == 3);
+        auto check = [](const Span& span, const char* kind, size_t first, bool returns) {
+            CHECK(span.kind == kind);
+            CHECK(span.first == first);
+            CHECK(span.length == 1);
+            CHECK(span.returns == returns);
+        };
+        check(text.spans[0], "flower", 0, false);
+        check(text.spans[1], "flower", 2, true);
+        check(text.spans[2], "season", 3, true);
+    }
+
+    TEST_CASE("spans: as many return as the judge counts slots, and each holds what was remembered") {
+        for (const Grammar* grammar : {&tales(), &verses()}) {
+            Generated written = grammar->write(8, 100'000);
+            std::u32string text = decode_utf8(written.text, "text");
+            std::map<std::string, std::u32string> memory;
+            std::map<std::string, size_t> slots;
+            size_t end = 0;
+            for (const Span& span : written.spans) {
+                REQUIRE(span.first >= end);  // in order, and none in another
+                end = span.first + span.length;
+                std::u32string value = text.substr(span.first, span.length);
+                REQUIRE_FALSE(value.empty());
+                if (!span.returns) memory[span.kind] = value;
+                if (memory.contains(span.kind)) REQUIRE(memory[span.kind] == value);  // a pronoun is not said before
+                slots[span.kind] += span.returns;
+            }
+            for (const Score::Slots& kind : grammar->judge(written.text).kinds) {
+                CAPTURE(kind.kind);
+                CHECK(slots[kind.kind] == kind.slots);
+                slots.erase(kind.kind);
+            }
+            for (const auto& [kind, count] : slots) CHECK_MESSAGE(count == 0, kind);
+        }
+    }
+
+    TEST_CASE("documents: the sentences and their spans, joined, are the text of the same seed") {
+        for (const Grammar* grammar : {&tales(), &verses()}) {
+            Generated written = grammar->write(9, 100'000);
+            std::string text;
+            std::vector<Span> spans;
+            for (const Document& document : grammar->documents(9, 100'000)) {
+                for (const Sentence& sentence : document) {
+                    size_t before = decode_utf8(text, "text", true).size();
+                    for (Span span : sentence.spans) {
+                        span.first += before;
+                        spans.push_back(span);
+                    }
+                    text += sentence.text + (grammar == &tales() ? " " : "\n");
+                }
+                text.replace(text.size() - 1, 1, "\n\n");
+            }
+            CHECK(text == written.text);
+            CHECK(spans == written.spans);
+        }
+    }
+
+    TEST_CASE("documents: a tale has six sentences, a verse four lines") {
+        for (const Document& tale : tales().documents(10, 50'000)) {
+            REQUIRE(tale.size() == 6);
+            for (const Sentence& sentence : tale) CHECK((sentence.text.ends_with('.') && sentence.text.size() > 10));
+        }
+        for (const Document& verse : verses().documents(10, 5'000)) CHECK(verse.size() == 4);
+    }
+
     TEST_CASE("nats_per_char: the information from a character on") {
-        Generated text{"abcd", 4, {{0, 1}, {2, 0.5}, {3, 0.25}}};
+        Generated text{"abcd", 4, {{0, 1}, {2, 0.5}, {3, 0.25}}, {}};
         CHECK(text.nats_per_char() == doctest::Approx(1.75 / 4));
         CHECK(text.nats_per_char(2) == doctest::Approx(0.75 / 2));
         CHECK(text.nats_per_char(3) == doctest::Approx(0.25));
@@ -206,8 +271,8 @@ TEST_SUITE("corpus") {
 
     TEST_CASE("corpora: one seed, the same bytes on every machine; another seed, another text") {
         // If a grammar changes on purpose, so do these.
-        CHECK(fnv1a(tales().write(1, 1'000'000).text.substr(0, 100'000)) == 0x302361d7eb043374);
-        CHECK(fnv1a(verses().write(1, 1'000'000).text.substr(0, 100'000)) == 0x788f86245b4723a8);
+        CHECK(hash_of(tales().write(1, 1'000'000).text.substr(0, 100'000)) == 0x302361d7eb043374);
+        CHECK(hash_of(verses().write(1, 1'000'000).text.substr(0, 100'000)) == 0x788f86245b4723a8);
         for (const Grammar* grammar : {&tales(), &verses()}) {
             std::string text = grammar->write(1, 10'000).text;
             CHECK(grammar->write(1, 20'000).text.starts_with(text));

@@ -19,9 +19,10 @@ std::vector<real> random_numbers(size_t count, uint64_t seed) {
     return numbers;
 }
 
-// c = alpha a b + beta c by gemm and by three loops. Rows lie further apart than they are long: what is between them
-// must stay as it was.
-void check_product(size_t m, size_t n, size_t k, bool a_transposed, bool b_transposed, real alpha, real beta) {
+// c = alpha a b + beta c by gemm, or another, and by three loops. Rows lie further apart than they are long: what is
+// between them must stay as it was.
+void check_product(size_t m, size_t n, size_t k, bool a_transposed, bool b_transposed, real alpha, real beta,
+                   decltype(gemm)* product = gemm) {
     INFO("m " << m << ", n " << n << ", k " << k << ", transposed " << a_transposed << b_transposed << ", beta "
               << beta);
     size_t a_stride = (a_transposed ? m : k) + 3, b_stride = (b_transposed ? k : n) + 1, c_stride = n + 2;
@@ -41,8 +42,8 @@ void check_product(size_t m, size_t n, size_t k, bool a_transposed, bool b_trans
             double& out = expected[i * c_stride + j];
             out = double(alpha) * total + (beta == 0 ? 0 : double(beta) * out);
         }
-    gemm(m, n, k, alpha, {a.data(), a_stride, a_transposed}, {b.data(), b_stride, b_transposed}, beta, c.data(),
-         c_stride);
+    product(m, n, k, alpha, {a.data(), a_stride, a_transposed}, {b.data(), b_stride, b_transposed}, beta, c.data(),
+            c_stride);
     double worst = 0, tolerance = std::sqrt(double(k)) * (in_double ? 1e-14 : 1e-5);
     bool rest_untouched = true;
     for (size_t i = 0; i < c.size(); ++i) {
@@ -108,6 +109,7 @@ TEST_SUITE("kernels") {
         for (int way = 0; way < 4; ++way)
             for (real beta : {real(0), real(1)}) {
                 check_product(70, 370, 401, way & 1, way & 2, 1, beta);
+                check_product(70, 370, 401, way & 1, way & 2, 1, beta, gemm_shared);
                 check_product(1, 400, 400, way & 1, way & 2, 1, beta);
                 check_product(300, 1, 900, way & 1, way & 2, real(0.5), beta);
                 check_product(5, 3, 50'000, way & 1, way & 2, 1, beta);

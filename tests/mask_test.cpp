@@ -38,6 +38,14 @@ TEST_SUITE("masks") {
         check_mask(Mask{{2, 1}, {1, 0}} || Mask{{3}, {0, 0, 1}}, {2, 3}, {1, 1, 1, 0, 0, 1});
     }
 
+    TEST_CASE("a mask of nothing is true for nothing: or takes the other, and gives nothing") {
+        Mask some = tril(2);
+        CHECK((some || Mask{}).values == some.values);
+        CHECK((Mask{} || some).values == some.values);
+        CHECK((some && Mask{}).values.empty());
+        CHECK((Mask{} && some).values.empty());
+    }
+
     TEST_CASE("masked_fill: fills where the mask, broadcast, is true") {
         Tensor x({2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
         check_values(masked_fill(x, !tril(2), 9), {2, 1, 2, 2}, {1, 9, 3, 4, 5, 9, 7, 8});
@@ -71,6 +79,12 @@ TEST_SUITE("masks") {
                 masked_fill(Tensor::zeros({1, 4}), tril(4), 0);
             },
             {"masked_fill", "(4,4)", "larger than (1,4)"});
+    }
+
+    TEST_CASE("a mask of nothing fills nothing, and neither does its opposite") {
+        Tensor x = random_tensor({2, 3});
+        CHECK(same_bytes(masked_fill(x, Mask{}, 7).values(), x.values()));
+        CHECK(same_bytes(masked_fill(x, !Mask{}, 7).values(), x.values()));
     }
 
     TEST_CASE("softmax: a row with everything hidden gives zeros, forward and backward, at every length") {

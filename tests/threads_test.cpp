@@ -146,6 +146,14 @@ TEST_SUITE("threads") {
         on_a_pool_that_helps(pool, [&] { CHECK(same_bytes(linear(x, weight).values(), alone.values())); });
     }
 
+    TEST_CASE("products: of a model that only reads, large ones are shared, and have the same bytes") {
+        NoGrad reading;
+        Tensor x = random_tensor({5, 401}), weight = random_tensor({370, 401}), bias = random_tensor({370}, 3);
+        Tensor alone = linear(x, weight, bias);
+        ThreadPool pool(2);
+        on_a_pool_that_helps(pool, [&] { CHECK(same_bytes(linear(x, weight, bias).values(), alone.values())); });
+    }
+
     TEST_CASE("backward: a gradient is right beside idle workers: a computed weight, one used twice, tied ones") {
         auto check = [](auto loss) {
             auto gradient = [&] {

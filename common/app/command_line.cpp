@@ -14,13 +14,15 @@ namespace {
 struct CommandRow {
     Command command;
     std::string name, help;
-    std::vector<Group> groups;  // of the options it has
+    std::vector<Group> groups;                // of the options it has
+    std::vector<std::string> arguments = {};  // texts that it needs; [SECOND] may be left out
 };
 
 const std::map<Group, std::string> headings{
     {Group::text, "The text"},          {Group::model, "The model"},
     {Group::training, "Training"},      {Group::trained_model, "The trained model"},
     {Group::writing, "What it writes"}, {Group::showing, "How it is shown"},
+    {Group::chance, "Chance"},
 };
 
 std::string in_quotes(const std::string& text) { return "'" + text + "'"; }
@@ -114,15 +116,61 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::vector<CommandRow> commands_of(const Options& stage) {
     const bool trains = stage.model.empty();
-    const std::string first = trains ? "train" : "compare";
-    return {{trains ? Command::train : Command::compare, first,
-             first + ", then write a sample (done when no command is given)",
-             trains ? std::vector{Group::text, Group::model, Group::training, Group::writing}
-                    : std::vector{Group::trained_model, Group::writing}},
+    const std::string first = trains ? "train" : "compare",
+                      then = stage.task == Task::write       ? "write a sample"
+                             : stage.task == Task::translate ? "translate what it has not seen"
+                                                             : "fill some blanks",
+                      done = " (done when no command is given)";
+    std::vector<CommandRow> commands;
+    if (stage.task == Task::measure)
+        commands.push_back({Command::measure, "measure", "memory and time of a step, in tables" + done, {}});
+    commands.push_back({trains ? Command::train : Command::compare, first,
+                        first + ", then " + then + (commands.empty() ? done : ""),
+                        trains ? std::vector{Group::text, Group::model, Group::training, Group::writing, Group::chance}
+                               : std::vector{Group::trained_model, Group::writing, Group::chance}});
+    const std::vector<Group> asking{Group::trained_model, Group::showing};
+    if (stage.task == Task::write)
+        commands.push_back(
             {Command::sample,
              "sample",
              "write with a trained model",  // without steps nothing is kept: it counts again
-             {stage.steps ? Group::trained_model : Group::text, Group::writing, Group::showing}}};
+             {stage.steps ? Group::trained_model : Group::text, Group::writing, Group::showing, Group::chance}});
+    if (stage.task != Task::write) {
+        commands.push_back({Command::fill,
+                            "fill",
+                            "guess the characters that stand as _ in a text; - reads lines",
+                            asking,
+                            {"TEXT", "[SECOND]"}});
+        commands.push_back({Command::follows,
+                            "follows",
+                            "say how likely the second text belongs to the first",
+                            asking,
+                            {"FIRST", "SECOND"}});
+    }
+    if (stage.task == Task::translate)
+        commands.push_back(
+            {Command::translate, "translate", "say a text in the other language; - reads lines", asking, {"TEXT"}});
+    return commands;
+}
+
+std::string describe(const Options& stage) {
+    if (stage.task == Task::measure) return "measures what a step of training needs, and trains with less.";
+    if (stage.task == Task::fill) return "reads sentences both ways, fills blanks, and says what belongs together.";
+    if (stage.task == Task::translate) return "reads a sentence and writes it in another language.";
+    return stage.model.empty() ? "trains a character language model on a text, then lets it write."
+                               : "writes with a trained model, with and without a cache.";
+}
+
+std::string arguments(const CommandRow& row) {
+    std::string list;
+    for (const std::string& argument : row.arguments) list += " " + argument;
+    return list;
+}
+
+std::string names(const std::vector<CommandRow>& commands) {
+    std::string list = commands[0].name + " (the default)";
+    for (size_t i = 1; i < commands.size(); ++i) list += (i + 1 < commands.size() ? ", " : " and ") + commands[i].name;
+    return list;
 }
 
 }  // namespace
@@ -140,24 +188,23 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
     for (const CommandRow& row : commands)
         if (!words.empty() && words[0] == row.name) chosen = &row, named = true;
     if (!words.empty() && !named && !words[0].starts_with("-"))
-        fail("unknown command ", in_quotes(words[0]), "; there is ", commands[0].name,
-             " (the default) and sample; see --help");
+        fail("unknown command ", in_quotes(words[0]), "; there is ", names(commands), "; see --help");
     if (!named && !help) words.insert(words.begin(), chosen->name);
 
-    CLI::App app("Stage " + stage.stage +
-                     (stage.model.empty() ? ": trains a character language model on a text, then lets it write."
-                                          : ": writes with a trained model, with and without a cache."),
-                 stage.stage);
+    CLI::App app("Stage " + stage.stage + ": " + describe(stage), stage.stage);
     app.require_subcommand(1);
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // a script's options can be changed
     if (options.out.empty()) options.out = "runs/" + stage.stage;
     if (options.model.empty()) options.model = "runs/" + stage.stage;
+    for (const CommandRow& row : commands) options.texts.resize(std::max(options.texts.size(), row.arguments.size()));
     for (const CommandRow& row : commands) {
         CLI::App& command = *app.add_subcommand(row.name, row.help)->allow_extras();
         command.get_formatter()->column_width(34);
         for (Group group : row.groups)
             for (const Option& option : option_table())
                 if (option.group == group && option.has(stage)) add(command, option, options);
+        for (size_t i = 0; i < row.arguments.size(); ++i)
+            command.add_option(row.arguments[i], options.texts[i])->required(row.arguments[i][0] != '[');
     }
     CLI::App& command = *app.get_subcommand(chosen->name);
     try {
@@ -169,7 +216,7 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
             text = app.get_description() + "\n";
             for (const CommandRow& row : commands)
                 text += str(&row == &commands[0] ? "Usage: " : "       ", stage.stage, " ",
-                            &row == &commands[0] ? "[" + row.name + "]" : row.name, " [OPTIONS]\n");
+                            &row == &commands[0] ? "[" + row.name + "]" : row.name, " [OPTIONS]", arguments(row), "\n");
             for (const CLI::App* each : app.get_subcommands({})) text += "\n" + each->help("", CLI::AppFormatMode::Sub);
         }
         std::fputs(text.c_str(), stdout);
@@ -178,14 +225,22 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
     } catch (const CLI::ArgumentMismatch& error) {  // the last word is an option without its value
         std::string message = error.what();
         fail(message.substr(0, message.find(':')), " needs a value; see --help");
+    } catch (const CLI::RequiredError&) {
+        fail(chosen->name, " needs", arguments(*chosen), "; see --help");
     } catch (const CLI::ParseError& error) {
         fail(error.what());
     }
     if (std::vector<std::string> extras = command.remaining(); !extras.empty()) refuse_unknown(command, extras[0]);
+    options.texts.resize(chosen->arguments.size());
+    if (!options.texts.empty() && chosen->arguments.back()[0] == '[' && options.texts.back().empty())
+        options.texts.pop_back();
     if (!heads_fit(options))
         fail("--n-embd ", options.n_embd, " is not a multiple of --n-head ", options.n_head,
              "; each head takes an equal share, so try --n-embd ",
              (options.n_embd / options.n_head + 1) * options.n_head);
+    if (options.chunk && options.block_size % options.chunk)
+        fail("--block-size ", options.block_size, " is not a multiple of --chunk ", options.chunk,
+             "; texts are padded to whole chunks, and the longest must fit");
     return chosen->command;
 }
 

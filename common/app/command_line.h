@@ -4,7 +4,7 @@
 
 namespace babygpt {
 
-enum class Command { train, compare, sample };
+enum class Command { train, compare, sample, fill, follows, translate, measure };
 
 // Reads the command line over the stage's defaults. A stage that names a model to begin with trains none, but compares.
 // Fails with one line on anything it cannot use; exits after --help.

@@ -23,18 +23,22 @@ void heed_serial_blas(Options& options) {
 
 }  // namespace
 
+void prepare_training(int argc, char** argv, Options& options, const Options& stage) {
+    if (options.resume) {  // what the command line does not say is as it was
+        Options as_it_was = saved_options(options.out, stage);
+        as_it_was.out = options.out;
+        parse_options(argc, argv, options = as_it_was, stage);
+    }
+    heed_serial_blas(options);
+}
+
 int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model, const Train& train,
               const MakeWriter& make_writer) {
     return guarded(defaults.stage, [&] {
         Options options = defaults;
         if (parse_options(argc, argv, options) == Command::sample)
             return sample_from_run(options, defaults, make_model, make_writer);
-        if (options.resume) {  // what the command line does not say is as it was
-            Options as_it_was = saved_options(options.out, defaults);
-            as_it_was.out = options.out;
-            parse_options(argc, argv, options = as_it_was, defaults);
-        }
-        heed_serial_blas(options);
+        prepare_training(argc, argv, options, defaults);
         if (train) return train(options);
         Corpus corpus = load_corpus(options.data);
         check_fit(options, corpus);

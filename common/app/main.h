@@ -10,6 +10,9 @@ using Train = std::function<void(const Options&)>;
 int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& make_model, const Train& train = {},
               const MakeWriter& make_writer = next_logits);
 
+// What a run needs before it is trained: with --resume, the options that it had; and as many threads as BLAS can take.
+void prepare_training(int argc, char** argv, Options& options, const Options& stage);
+
 template <class Model>
 MakeModel maker() {
     return [](const Options& o, int vocab_size, Rng& rng) { return std::make_unique<Model>(o, vocab_size, rng); };

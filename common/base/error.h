@@ -24,4 +24,6 @@ template <class... Parts>
     throw Error(str(parts...));
 }
 
+void warn_once(const std::string& message);  // a line on stderr, the first time it is said
+
 }  // namespace babygpt

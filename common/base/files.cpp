@@ -1,6 +1,8 @@
 #include "common/base/files.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,26 +36,53 @@ std::string read_file(const std::string& path, size_t most) {
     return bytes;
 }
 
+MappedFile::MappedFile(const std::string& path) {
+    struct stat about;
+    auto check = [&](bool good) {
+        if (!good) fail("cannot read ", path, ": ", std::strerror(errno));
+    };
+    check(stat(path.c_str(), &about) == 0);
+    if (S_ISDIR(about.st_mode)) fail(path, " is a directory; give a file");
+    if (!S_ISREG(about.st_mode)) fail(path, " is not a file on a disk; copy it to one");
+    int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    check(file >= 0 && fstat(file, &about) == 0);
+    size = size_t(about.st_size);
+    void* mapped = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : nullptr;  // nothing cannot be mapped
+    int error = errno;
+    close(file);
+    errno = error;
+    check(mapped != MAP_FAILED);
+    data = static_cast<const char*>(mapped);
+}
+
+MappedFile::~MappedFile() {
+    if (size) munmap(const_cast<char*>(data), size);
+}
+
 void write_whole(const std::string& path, std::string_view bytes) {
-    std::string temporary = path + ".new";
-    int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    std::error_code unknown;
+    fs::file_status what = fs::status(path, unknown);
+    bool device = path.starts_with("/dev/") || fs::is_fifo(what) || fs::is_character_file(what);  // nothing to replace
+    std::string temporary = device ? path : path + ".new";
+    int file = open(temporary.c_str(), O_WRONLY | O_CLOEXEC | (device ? O_APPEND : O_CREAT | O_TRUNC), 0666);
     bool good = file >= 0;
     for (size_t done = 0; good && done < bytes.size();) {
         ssize_t written = write(file, bytes.data() + done, bytes.size() - done);
         if (written > 0) done += size_t(written);
         good = written > 0 || (written < 0 && errno == EINTR);
     }
-    good = good && fsync(file) == 0;
+    good = good && (device || fsync(file) == 0);
     int error = errno;
     if (file >= 0) close(file);
+    if (good && device) return;
     if (good && rename(temporary.c_str(), path.c_str()) == 0) {
         int directory = open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (directory >= 0) fsync(directory), close(directory);  // so that the new name survives a power cut
         return;
     }
     if (good) error = errno;
-    if (file >= 0) unlink(temporary.c_str());
-    fail("cannot write ", path, ": ", std::strerror(error), "; what was there before is unchanged");
+    if (file >= 0 && !device) unlink(temporary.c_str());
+    fail("cannot write ", path, ": ", std::strerror(error), device ? "" : "; what was there before is unchanged");
 }
 
 void flush_output() {

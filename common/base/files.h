@@ -1,4 +1,4 @@
-// Files: read, and written whole or not at all.
+// Files: read, mapped, and written whole or not at all.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,6 +8,20 @@ namespace babygpt {
 
 // "-" is standard input. Fails on a file of more bytes than `most`.
 std::string read_file(const std::string& path, size_t most = SIZE_MAX);
+
+// The bytes of a file where the system has them, without a copy. The file must stay as it is while this lives; one that
+// write_whole replaces does.
+class MappedFile {
+  public:
+    explicit MappedFile(const std::string& path);
+    ~MappedFile();
+    MappedFile(const MappedFile&) = delete;
+    std::string_view bytes() const { return {data, size}; }
+
+  private:
+    const char* data = nullptr;
+    size_t size = 0;
+};
 
 // Writes a temporary file beside the path, flushes it to the disk and renames it: a crash or a full disk at any moment
 // leaves the old file or the new one, never half of one. Fails with the reason.

@@ -21,6 +21,13 @@ template <auto field>
 bool with(const Options& stage) {  // a stage that does not leave this empty
     return stage.*field != std::decay_t<decltype(stage.*field)>{};
 }
+bool writes(const Options& stage) { return stage.task == Task::write; }
+bool translates(const Options& stage) { return stage.task == Task::translate; }
+bool fills(const Options& stage) { return stage.task == Task::fill || stage.task == Task::measure; }
+bool no_pairs(const Options& stage) { return !translates(stage); }
+bool draws(const Options& stage) { return fills(stage) || translates(stage); }
+bool forgets(const Options& stage) { return stage.checkpoint >= 0; }
+bool forgets_chunks(const Options& stage) { return forgets(stage) && fills(stage); }
 constexpr auto trains = with<&Options::steps>, uses_trainer = with<&Options::n_embd>;  // 01 has a loop of its own
 
 template <class T>
@@ -55,7 +62,9 @@ const std::vector<Option>& option_table() {
     static const std::vector<Option> table{
         {"stage", &O::stage, Group::none, every, saved, 1, 0, "the program"},
 
-        {"data", &O::data, Group::text, every, saved, 1, 0, "a UTF-8 file, or the built-in tales or verses"},
+        {"data", &O::data, Group::text, no_pairs, saved, 1, 0, "a UTF-8 file, or the built-in tales or verses"},
+        {"data", &O::data, Group::text, translates, saved, 1, 0,
+         "a UTF-8 file with a text, a tab and its translation in each line, or the built-in pairs"},
         {"batch_size", &O::batch_size, Group::text, with<&O::batch_size>, saved, 1, million,
          "blocks a step: more is steadier and slower"},
         {"block_size", &O::block_size, Group::text, with<&O::block_size>, saved, 1, million,
@@ -93,6 +102,10 @@ const std::vector<Option>& option_table() {
         {"eval_batches", &O::eval_batches, Group::training, trains, saved, 1, million,
          "batches an evaluation averages over"},
         {"threads", &O::threads, Group::training, trains, saved, 0, 1024, "worker threads; 0: one per core"},
+        {"checkpoint", &O::checkpoint, Group::training, forgets, not_saved, 0, thousand,
+         "to save memory, so many layers are forgotten and computed again together; 0: none"},
+        {"chunk", &O::chunk, Group::training, forgets_chunks, not_saved, 0, million,
+         "to save memory, so many places go through the feed-forward layer at once; 0: all"},
         {"out", &O::out, Group::training, every, not_saved, 1, 0, "directory of the run"},
         {"save_interval", &O::save_interval, Group::training, trains, not_saved, 1, billion,
          "steps between savings for --resume"},
@@ -101,29 +114,51 @@ const std::vector<Option>& option_table() {
 
         {"model", &O::model, Group::trained_model, every, not_saved, 1, 0, "directory of the run to use"},
 
-        {"prompt", &O::prompt, Group::writing, every, not_saved, 0, 0,
+        {"prompt", &O::prompt, Group::writing, writes, not_saved, 0, 0,
          "text to continue (default: a new paragraph); for sample, - reads standard input"},
-        {"tokens", &O::tokens, Group::writing, every, not_saved, 0, billion, "characters to write"},
-        {"temperature", &O::temperature, Group::writing, every, not_saved, 0, 100,
+        {"tokens", &O::tokens, Group::writing, writes, not_saved, 0, billion, "characters to write"},
+        {"temperature", &O::temperature, Group::writing, writes, not_saved, 0, 100,
          "below 1 prefers the likely, 0 always takes the likeliest"},
-        {"top_k", &O::top_k, Group::writing, every, not_saved, 0, billion,
+        {"top_k", &O::top_k, Group::writing, writes, not_saved, 0, billion,
          "choose among the k likeliest characters; 0: all"},
-        {"top_p", &O::top_p, Group::writing, every, not_saved, 1e-6, 1,
+        {"top_p", &O::top_p, Group::writing, writes, not_saved, 1e-6, 1,
          "choose among the likeliest with this total probability"},
-        {"seed", &O::seed, Group::writing, every, saved, 0, 0, "of all that is random: another seed, another text"},
+        {"seed", &O::seed, Group::chance, every, saved, 0, 0, "of all that is random: another seed, another text"},
 
-        {"count", &O::count, Group::showing, every, not_saved, 1, billion, "texts to write"},
-        {"stop", &O::stop, Group::showing, every, not_saved, 0, 0, "end a text after this"},
+        {"count", &O::count, Group::showing, writes, not_saved, 1, billion, "texts to write"},
+        {"stop", &O::stop, Group::showing, writes, not_saved, 0, 0, "end a text after this"},
         {"show",
          &O::show,
          Group::showing,
-         every,
+         writes,
          not_saved,
          0,
          0,
          "surprise (colour by surprise) or choices (the five likeliest beside each)",
          {"surprise", "choices"}},
-        {"interactive", &O::interactive, Group::showing, every, not_saved, 0, 1, "ask for prompts again and again"},
+        {"interactive", &O::interactive, Group::showing, writes, not_saved, 0, 1, "ask for prompts again and again"},
+
+        {"show",
+         &O::show,
+         Group::showing,
+         fills,
+         not_saved,
+         0,
+         0,
+         "attention: where each head looks, a row for each token",
+         {"attention"}},
+        {"show",
+         &O::show,
+         Group::showing,
+         translates,
+         not_saved,
+         0,
+         0,
+         "alignment: which characters each written one looked at",
+         {"alignment"}},
+        {"svg", &O::svg, Group::showing, draws, not_saved, 1, 0, "file for the same as a picture"},
+        {"hidden", &O::hidden, Group::showing, fills, not_saved, 1, 0,
+         "file for all hidden states and attentions, as safetensors"},
     };
     return table;
 }

@@ -9,8 +9,11 @@
 
 namespace babygpt {
 
+enum class Task { write, fill, translate, measure };  // what a stage's model is for
+
 struct Options {
     std::string stage = {};  // the program's name: where its runs go
+    Task task = Task::write;
 
     // the text
     std::string data = "tales";
@@ -39,6 +42,8 @@ struct Options {
     uint64_t seed = 1;
     std::string out = {};  // empty: runs/STAGE
     int save_interval = 1000;
+    int checkpoint = -1;  // -1: this stage has no such thing
+    int chunk = 0;
     bool resume = false;
 
     // sampling
@@ -52,12 +57,17 @@ struct Options {
     std::string show = {};
     bool interactive = false;
     double top_p = 0.95;
+
+    // asking a BERT
+    std::vector<std::string> texts = {};  // what the command is about
+    std::string hidden = {};
+    std::string svg = {};
 };
 
 int thread_count(const Options& options);  // one per core where options.threads is 0
 
 // What an option is about: its heading in --help. A command has the options of some groups.
-enum class Group { none, text, model, training, trained_model, writing, showing };
+enum class Group { none, text, model, training, trained_model, writing, showing, chance };
 
 // A row of the table.
 struct Option {

@@ -18,6 +18,10 @@ struct BertConfig {
     double initializer_range = 0.02;
     double layer_norm_eps = 1e-12;
     std::string position_embedding_type = "absolute";  // or relative_key, relative_key_query
+    bool is_decoder = false;                           // it writes: no place looks ahead
+    bool add_cross_attention = false;                  // and looks at what an encoder has read
+    int gradient_checkpointing = 0;   // so many layers are forgotten and computed again together; 0: none, 1: as true
+    int chunk_size_feed_forward = 0;  // so many places go through the feed-forward layer at once; 0: all
 };
 
 }  // namespace babygpt

@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
+#include <optional>
 #include <utility>
+
+#include "common/tensor/node.h"
 
 namespace babygpt {
 
 namespace {
 
 thread_local Rng* dropout_stream = nullptr;
+thread_local int checkpointed_blocks = 0;
+thread_local bool init_weights_is_off = false;
 
 }  // namespace
 
@@ -31,6 +37,7 @@ void Module::add(const std::string& name, const Module& part) {
 Linear::Linear(int in, int out, Rng& rng, Bias has_bias)
     : weight(Tensor::parameter({out, in})) {
     auto fill = [bound = 1 / std::sqrt(in), &rng](Tensor& tensor) {
+        if (init_weights_is_off) return;
         for (real& v : tensor.values()) v = real(bound * (2 * rng.uniform() - 1));
     };
     fill(weight);
@@ -56,8 +63,8 @@ LayerNorm::LayerNorm(int n_embd, double added)
     add("bias", bias);
 }
 
-DropoutScope::DropoutScope(Rng& stream)
-    : before(std::exchange(dropout_stream, &stream)) {}
+DropoutScope::DropoutScope(Rng* stream)
+    : before(std::exchange(dropout_stream, stream)) {}
 DropoutScope::~DropoutScope() { dropout_stream = before; }
 
 Tensor Dropout::operator()(Tensor x) const {
@@ -70,7 +77,61 @@ Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n
     return causal_attention(q, k, v, n_head, dropout.p, dropout_stream->next());
 }
 
+//> checkpoint
+Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x) {
+    if (!grad_enabled()) return f(x);  // nothing is kept anyway
+    std::optional<Rng> coins;          // where the stream of dropout's coins stands
+    if (dropout_stream) coins = *dropout_stream;
+    auto forgetting = [&] {
+        NoGrad forget;
+        return f(x);
+    };
+    Tensor y = make_tensor(forgetting().node->value);
+    y.node->wants_grad = true;  // f may have parameters even if x wants no gradient
+    y.node->inputs = {x};
+    y.node->pullback = [f, x, coins](Array& dy) {
+        if (!grad_enabled()) fail("checkpoint: what is forgotten cannot be computed again under NoGrad");
+        Tensor again_x = make_tensor(x.node->value);  // the walk from here ends at this copy of x
+        again_x.node->wants_grad = x.wants_grad();
+        std::optional<Rng> same_coins = coins;
+        DropoutScope again(same_coins ? &*same_coins : nullptr);
+        Tensor again_y = f(again_x);
+        if (again_y.node->pullback)
+            again_y.backward(make_tensor(std::make_shared<Array>(std::move(dy))));
+        else
+            add_grad(again_y, std::move(dy));  // f gave back x, a parameter or a constant
+        if (again_x.has_grad()) add_grad(x, std::move(again_x.node->grad));
+    };
+    return y;
+}
+//< checkpoint
+
+CheckpointScope::CheckpointScope(int blocks)
+    : before(std::exchange(checkpointed_blocks, blocks)) {}
+CheckpointScope::~CheckpointScope() { checkpointed_blocks = before; }
+int CheckpointScope::blocks() { return checkpointed_blocks; }
+
+namespace {
+
+Tensor gelu_new(const Tensor& x) {  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+    Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi);
+    return x * (tanh(inner) + Tensor({1}, {1})) * 0.5;
+}
+
+}  // namespace
+
+Tensor (*activation(const std::string& name))(const Tensor& x) {
+    if (name == "gelu") return gelu;
+    if (name == "gelu_new") return gelu_new;
+    fail("there is no activation ", name, " here; there is gelu and gelu_new");
+}
+
+NoInitWeights::NoInitWeights()
+    : before(std::exchange(init_weights_is_off, true)) {}
+NoInitWeights::~NoInitWeights() { init_weights_is_off = before; }
+
 void fill_normal(Tensor& tensor, double deviation, Rng& rng) {
+    if (init_weights_is_off) return;
     for (real& v : tensor.values()) v = real(deviation * rng.normal());
 }
 

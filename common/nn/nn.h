@@ -1,5 +1,8 @@
 // Layers: what PyTorch's users get from torch.nn. A layer owns its parameters; calling it computes.
 #pragma once
+#include <algorithm>
+#include <functional>
+
 #include "common/base/rng.h"
 #include "common/tensor/ops.h"
 
@@ -46,7 +49,9 @@ struct LayerNorm : Module {  // each row to mean 0 and deviation 1, then scaled 
 // and says which stream to draw from. Outside of a scope (evaluation, sampling) there is no dropout.
 class DropoutScope {
   public:
-    explicit DropoutScope(Rng& stream);
+    explicit DropoutScope(Rng& stream)
+        : DropoutScope(&stream) {}
+    explicit DropoutScope(Rng* stream);  // nullptr: none
     ~DropoutScope();
     DropoutScope(const DropoutScope&) = delete;
 
@@ -60,6 +65,54 @@ struct Dropout {
 };
 
 Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, const Dropout& dropout);
+
+// f(x) in less memory: what f computes inside is forgotten, and computed again when its gradients are wanted. The
+// values are the same to the bit, and so are the gradients where x is used nowhere else. f is called a second time when
+// the caller may be gone, so it owns what it uses; a tensor that has a gradient to pass on, and is no parameter, comes
+// in as x.
+Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x);
+
+// The trainer opens one around every step: while it lives, run_blocks() makes a checkpoint of so many; 0: none.
+class CheckpointScope {
+  public:
+    explicit CheckpointScope(int blocks);
+    ~CheckpointScope();
+    CheckpointScope(const CheckpointScope&) = delete;
+    static int blocks();
+
+  private:
+    int before;
+};
+
+// One block after the other. The last ones are no checkpoint: they would be computed again at once.
+template <class Block>
+Tensor run_blocks(const std::vector<Block>& blocks, Tensor x) {
+    size_t n = blocks.size(), k = CheckpointScope::blocks() ? size_t(CheckpointScope::blocks()) : n;
+    for (size_t first = 0, last; first < n; first = last) {
+        last = std::min(first + k, n);
+        auto segment = [&blocks, first, last](Tensor y) {
+            for (size_t i = first; i < last; ++i) y = blocks[i](y);
+            return y;
+        };
+        x = last < n ? checkpoint(segment, x) : segment(x);
+    }
+    return x;
+}
+
+// While it lives, what is made on this thread has no start of its own, only zeros: for a model whose weights come from
+// a file.
+class NoInitWeights {
+  public:
+    NoInitWeights();
+    ~NoInitWeights();
+    NoInitWeights(const NoInitWeights&) = delete;
+
+  private:
+    bool before;
+};
+
+// An activation by its name in BertConfig: gelu, or gelu_new, its older approximation by tanh. Fails on any other.
+Tensor (*activation(const std::string& name))(const Tensor& x);
 
 void fill_normal(Tensor& tensor, double deviation, Rng& rng);
 

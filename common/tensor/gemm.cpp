@@ -28,6 +28,12 @@ namespace {
 constexpr size_t blas_buffer = size_t{128} << 20;
 std::atomic<int> callers = 0, most_callers = 0;
 
+void require_callers(int count) {
+    if (count <= most_callers) return;
+    require_blas_buffers(count - most_callers);
+    most_callers = count;
+}
+
 // A serial OpenBLAS must not be called by two threads at once: their products would be wrong.
 std::mutex serial;
 
@@ -38,10 +44,7 @@ void blas_gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, rea
         int now = ++callers;
         ~Call() { --callers; }
     } call;
-    if (call.now > most_callers) {
-        require_blas_buffer();
-        most_callers = call.now;
-    }
+    require_callers(call.now);
     auto way = [](const Matrix& x) { return x.transposed ? cxxblas::Trans : cxxblas::NoTrans; };
     using Index = xt::blas_index_t;
     cxxblas::gemm<Index>(cxxblas::RowMajor, way(a), way(b), Index(m), Index(n), Index(k), alpha, a.data,
@@ -102,13 +105,13 @@ void row_times(size_t n, size_t k, real alpha, const real* a, const real* b, siz
 
 bool blas_takes_threads() { return openblas_get_parallel() != 0; }
 
-void require_blas_buffer() {
-    void* buffer =
-        mmap(nullptr, blas_buffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (buffer == MAP_FAILED)
+void require_blas_buffers(int count) {
+    size_t bytes = size_t(count) * blas_buffer;
+    void* buffers = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (buffers == MAP_FAILED)
         fail("not enough memory: OpenBLAS wants ", blas_buffer >> 20,
              " MB of address space for each thread; raise the limit (ulimit -v), or use fewer --threads");
-    munmap(buffer, blas_buffer);
+    munmap(buffers, bytes);
 }
 
 void gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real beta, real* c, size_t c_stride) {
@@ -121,6 +124,17 @@ void gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real bet
         return tile_matmul(m, n, k, alpha, a.data, row, column, packed, beta, c, c_stride);
     }
     blas_gemm(m, n, k, alpha, a, b, beta, c, c_stride);
+}
+
+void gemm_shared(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real beta, real* c, size_t c_stride) {
+    if (m == 1 || prefer_tile(m, n, k, a.transposed)) return gemm(m, n, k, alpha, a, b, beta, c, c_stride);
+    auto columns = [=](size_t first, size_t last) {
+        Matrix part{b.data + first * (b.transposed ? b.stride : 1), b.stride, b.transposed};
+        blas_gemm(m, last - first, k, alpha, a, part, beta, c + first, c_stride);
+    };
+    require_callers(callers + 2);  // now, as no half may fail
+    size_t half = n / 2 / lanes * lanes;
+    fork_join([&] { columns(0, half); }, [&] { columns(half, n); });
 }
 
 }  // namespace babygpt

@@ -85,14 +85,17 @@ Mask operator!(Mask mask) {
     return mask;
 }
 Mask operator&&(const Mask& a, const Mask& b) {
+    if (a.values.empty() || b.values.empty()) return {};
     return combine("&&", a, b, [](char x, char y) { return x & y; });
 }
 Mask operator||(const Mask& a, const Mask& b) {
+    if (a.values.empty() || b.values.empty()) return a.values.empty() ? b : a;
     return combine("||", a, b, [](char x, char y) { return x | y; });
 }
 
 // y = x with `fill` where the mask is true: dx = dy where it is false, 0 where it is true
 Tensor masked_fill(Tensor x, Mask mask, real fill) {
+    if (mask.values.empty()) return x;
     Shape shape = x.shape();
     if (broadcast_shape("masked_fill", shape, mask.shape) != shape)
         fail("masked_fill: a mask of ", to_string(mask.shape), " is larger than ", to_string(shape));

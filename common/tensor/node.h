@@ -21,8 +21,6 @@ struct Node {
     std::function<void(Array& dy)> pullback;  // given dloss/dvalue, adds to the inputs' gradients; may use dy up
 };
 
-bool grad_enabled();  // no NoGrad on this thread
-
 inline Array& value(const Tensor& x) {
     if (!x.node || !x.node->value)
         fail("a tensor is used that has no numbers: it was never given any, or was moved from");

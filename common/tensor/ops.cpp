@@ -186,7 +186,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     auto y = make_array(shape);
     if (bias.node)
         for (size_t r = 0; r < count; ++r) std::copy_n(value(bias).data(), out, y->data() + r * out);
-    gemm(count, out, in, 1, {value(x).data(), in}, {value(weight).data(), in, true}, bias.node ? 1 : 0, y->data(), out);
+    (grad_enabled() ? gemm : gemm_shared)(count, out, in, 1, {value(x).data(), in}, {value(weight).data(), in, true},
+                                          bias.node ? 1 : 0, y->data(), out);
     std::vector<Tensor> inputs = bias.node ? std::vector{x, weight, bias} : std::vector{x, weight};
     return make_result(y, std::move(inputs), [=](Array& dy) {
         if (x.wants_grad()) {

@@ -93,8 +93,10 @@ Tensor::Tensor(const Shape& shape, std::span<const real> values)
     std::copy(values.begin(), values.end(), value(*this).begin());
 }
 
+Tensor Tensor::empty(const Shape& shape) { return make_tensor(make_array(array_shape(shape))); }
+
 Tensor Tensor::zeros(const Shape& shape) {
-    Tensor result = make_tensor(make_array(array_shape(shape)));
+    Tensor result = empty(shape);
     value(result).fill(0);
     return result;
 }

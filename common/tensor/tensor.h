@@ -21,6 +21,7 @@ class Tensor {
     Tensor(const Shape& shape, std::initializer_list<real> values)
         : Tensor(shape, std::span(values.begin(), values.size())) {}
     static Tensor zeros(const Shape& shape);
+    static Tensor empty(const Shape& shape);      // numbers left in memory by others: to be filled at once
     static Tensor parameter(const Shape& shape);  // zeros that want a gradient
 
     Shape shape() const;
@@ -57,5 +58,6 @@ class NoGrad {
   private:
     bool before;
 };
+bool grad_enabled();  // no NoGrad on this thread
 
 }  // namespace babygpt

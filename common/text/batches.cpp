@@ -17,4 +17,15 @@ Batch random_batch(const std::vector<int>& tokens, int B, int T, Rng& rng) {
     return batch;
 }
 
+PaddedRows pad_rows(std::span<const std::vector<int>> rows, int pad) {
+    std::vector<int> lengths, ids;
+    for (const std::vector<int>& row : rows) lengths.push_back(int(row.size()));
+    int T = *std::ranges::max_element(lengths);
+    for (const std::vector<int>& row : rows) {
+        ids.insert(ids.end(), row.begin(), row.end());
+        ids.resize(ids.size() + size_t(T) - row.size(), pad);
+    }
+    return {Tokens(int(rows.size()), T, ids), lengths};
+}
+
 }  // namespace babygpt

@@ -20,6 +20,11 @@ struct Corpus {
     uint64_t hash;                // of the text, to know it again
 };
 
+// The bytes of a built-in text by its name, or of a UTF-8 file. Fails on a name that no run could tell of.
+std::string read_text(const std::string& data);
+uint64_t hash_of(std::string_view bytes);
+constexpr uint64_t built_in_seed = 1;
+
 Corpus load_corpus(const std::string& data);  // a built-in corpus by its name, or a UTF-8 file
 Corpus make_corpus(const std::string& name, std::string_view bytes);
 

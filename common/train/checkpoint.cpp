@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 
 #include "common/base/files.h"
 #include "common/base/format.h"
@@ -38,13 +39,71 @@ Json parse_header(std::string_view text, const std::string& name) {
     return header;
 }
 
+// Half precision: 5 bits of exponent and 10 of fraction.
+struct Half {
+    uint16_t bits;
+    operator float() const {
+        uint32_t magnitude = uint32_t(bits & 0x7FFF) << 13;         // the fraction where a float has it
+        float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;  // a float's exponent is counted from another place
+        if (scaled >= 0x1p16f) scaled = std::bit_cast<float>(magnitude | 0x7F800000);  // infinity, or not a number
+        return bits & 0x8000 ? -scaled : scaled;
+    }
+};
+// The first half of a float.
+struct BFloat16 {
+    uint16_t bits;
+    operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
+};
+
+// Fills a tensor from bytes, which need not be aligned.
+template <class Number>
+void read(const char* from, std::span<real> to) {
+    if constexpr (std::is_same_v<Number, real>) {
+        std::memcpy(to.data(), from, to.size_bytes());
+    } else {
+        for (size_t i = 0; i < to.size(); ++i) {
+            Number number;
+            std::memcpy(&number, from + i * sizeof number, sizeof number);
+            to[i] = real(number);
+        }
+    }
+}
+
+struct Type {
+    std::string_view name;
+    size_t bytes;
+    void (*read)(const char* from, std::span<real> to) = nullptr;  // integers are left out
+};
+constexpr Type types_of_numbers[] = {{"F32", 4, read<float>},
+                                     {"F64", 8, read<double>},
+                                     {"F16", 2, read<Half>},
+                                     {"BF16", 2, read<BFloat16>},
+                                     {"I64", 8},
+                                     {"I32", 4},
+                                     {"I16", 2},
+                                     {"I8", 1},
+                                     {"U64", 8},
+                                     {"U32", 4},
+                                     {"U16", 2},
+                                     {"U8", 1},
+                                     {"BOOL", 1}};
+
+const Type* find_type(const Json& entry, const std::string& tensor, const std::string& name, Types types) {
+    const Json given = entry.value("dtype", Json());
+    for (const Type& type : types_of_numbers)
+        if (given == type.name && (types == Types::any || given == dtype)) return &type;
+    fail(name, ": ", tensor, " is of type ", brief(given.dump()), ", not ",
+         types == Types::any ? "F32, F64, F16 or BF16" : dtype);
+}
+
 struct Entry {
     std::string name;
+    const Type* type;
     Shape shape;
     size_t begin, end;
 };
 
-Entry parse_entry(const std::string& key, const Json& json, const std::string& name) {
+Entry parse_entry(const std::string& key, const Json& json, const std::string& name, Types types) {
     const std::string tensor = brief(key);
     auto is_count = [](const Json& v) { return v.is_number_unsigned() && v.get<uint64_t>() <= INT32_MAX; };
     auto list = [&](const char* what) {
@@ -53,9 +112,8 @@ Entry parse_entry(const std::string& key, const Json& json, const std::string& n
         return json[what];
     };
     Json shape = list("shape"), offsets = list("data_offsets");
-    if (!json.contains("dtype") || json["dtype"] != dtype) fail(name, ": ", tensor, " is not of type ", dtype);
-    Entry entry{key, {}, 0, 0};
-    size_t bytes = sizeof(real);
+    Entry entry{key, find_type(json, tensor, name, types), {}, 0, 0};
+    size_t bytes = entry.type->bytes;
     for (const Json& size : shape) {
         if (!is_count(size) || size == 0 || bytes > SIZE_MAX / size.get<size_t>())
             fail(name, " is damaged: ", tensor, " has the shape ", brief(shape.dump()));
@@ -93,7 +151,7 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
     return bytes;
 }
 
-Checkpoint from_safetensors(std::string_view bytes, const std::string& name) {
+Checkpoint from_safetensors(std::string_view bytes, const std::string& name, Types types) {
     if (bytes.size() < 8) fail(name, " is damaged: ", bytes.size(), " bytes are too few for a checkpoint");
     uint64_t length;
     std::memcpy(&length, bytes.data(), 8);
@@ -107,7 +165,7 @@ Checkpoint from_safetensors(std::string_view bytes, const std::string& name) {
     std::vector<Entry> entries;
     for (const auto& [key, value] : header.items()) {
         if (key != "__metadata__") {
-            entries.push_back(parse_entry(key, value, name));
+            entries.push_back(parse_entry(key, value, name, types));
             continue;
         }
         if (!value.is_object()) fail(name, " is damaged: its metadata is not a JSON object");
@@ -122,14 +180,19 @@ Checkpoint from_safetensors(std::string_view bytes, const std::string& name) {
         if (entry.begin != offset || entry.end > data.size())
             fail(name, " is damaged: ", brief(entry.name), " at bytes ", entry.begin, " to ", entry.end,
                  entry.begin != offset ? " leaves a gap or overlaps another tensor" : " is beyond the file's end");
-        Tensor tensor = Tensor::zeros(entry.shape);
-        std::memcpy(tensor.values().data(), data.data() + entry.begin, entry.end - entry.begin);
-        checkpoint.tensors.push_back({entry.name, tensor});
         offset = entry.end;
+        if (!entry.type->read) continue;
+        Tensor tensor = Tensor::empty(entry.shape);
+        entry.type->read(data.data() + entry.begin, tensor.values());
+        checkpoint.tensors.push_back({entry.name, tensor});
     }
     if (offset != data.size())
         fail(name, " is damaged: ", data.size() - offset, " bytes at its end belong to no tensor");
     return checkpoint;
+}
+
+Checkpoint load_safetensors(const std::string& file, Types types) {
+    return from_safetensors(MappedFile(file).bytes(), file, types);
 }
 
 const std::string& Checkpoint::about(const std::string& key, const std::string& file) const {
@@ -177,10 +240,10 @@ SavedModel parse_model(std::string_view bytes, const std::string& file, const Op
 
 SavedModel load_model(const std::string& file, const Options& stage) {
     std::error_code error;
-    if (!std::filesystem::exists(file, error) && !error)  // read_file tells the error
+    if (!std::filesystem::exists(file, error) && !error)  // MappedFile tells the error
         fail("there is no model in ", std::filesystem::path(file).parent_path().string(),
              "; train one first with build/", stage.stage, " (no ", file, ")");
-    return parse_model(read_file(file), file, stage);
+    return parse_model(MappedFile(file).bytes(), file, stage);
 }
 
 void restore(std::vector<Module::Parameter>& parameters, const Checkpoint& checkpoint, const std::string& prefix,

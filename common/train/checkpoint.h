@@ -18,8 +18,13 @@ struct Checkpoint {
 };
 
 std::string to_safetensors(const Checkpoint& checkpoint);
-// Fails with one clear line on a damaged file.
-Checkpoint from_safetensors(std::string_view bytes, const std::string& name);
+
+// Our own runs hold tensors of the type we compute in. Those of other programs may be F32, F64, F16 or BF16, and are
+// converted; integers among them, which are no parameters, are left out.
+enum class Types { ours, any };
+// Both fail with one clear line on a damaged file.
+Checkpoint from_safetensors(std::string_view bytes, const std::string& name, Types types = Types::ours);
+Checkpoint load_safetensors(const std::string& file, Types types = Types::ours);
 
 // What a model needs to be used again without the text it was trained on.
 struct SavedModel {

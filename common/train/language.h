@@ -31,7 +31,7 @@ class LanguageModelling : public Objective {
     std::unique_ptr<DrawnBatch> draw(Part part, Rng& rng) const override;
     Checkpoint describe(const Module& model, int step, Losses losses) const override;
     std::string introduce() const override;
-    std::string remark(double loss) const override { return baselines.describe(loss); }
+    std::string remark(double loss, const Module*) const override { return baselines.describe(loss); }
     std::string in_words(double loss) const override;
     // Writes a sample, and tales for the judge where the corpus has one.
     void show(const Module& model, const Tell& tell) const override;

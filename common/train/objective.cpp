@@ -21,7 +21,8 @@ void for_chunks(const DrawnBatch& batch, const Module& model, int first, int las
     }
 }
 
-std::string Objective::remark(double) const { return ""; }
+std::vector<Objective::File> Objective::files() const { return {}; }
+std::string Objective::remark(double, const Module*) const { return ""; }
 std::string Objective::in_words(double loss) const { return format("%.4f nats", loss); }
 
 }  // namespace babygpt

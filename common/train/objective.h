@@ -38,10 +38,16 @@ class Objective {
     virtual std::unique_ptr<DrawnBatch> draw(Part part, Rng& rng) const = 0;
     // The model for its file: with all that is needed to use it again, and the text's corpus_hash.
     virtual Checkpoint describe(const Module& model, int step, Losses losses) const = 0;
+    // What else belongs beside the model's file, for other programs; default: nothing.
+    struct File {
+        std::string name, text;
+    };
+    virtual std::vector<File> files() const;
 
     // The first lines of a run: the text, and what a loss means. Fails on what show() would be refused for.
     virtual std::string introduce() const = 0;
-    virtual std::string remark(double loss) const;    // beside every evaluation; default: nothing
+    // Beside every evaluation, of a model with parameters; default: nothing.
+    virtual std::string remark(double loss, const Module* model) const;
     virtual std::string in_words(double loss) const;  // of the best; default: the number
 
     // Lets the best model show what it can do. Each finding is merged into run.json and each text replaces samples.txt

@@ -27,11 +27,14 @@ Options without_slashes(Options options) {  // at the end of --out
     return options;
 }
 
-// Calls f with each option that a run keeps though it determines no weight: how often it is saved, and its sample.
+// Calls f with each option that a run keeps though it determines no weight: how often it is saved, in how little memory
+// it trains, and its sample.
 template <class F>
-void for_settings(F f) {
-    for (const Option& option : option_table())
-        if (!option.saved && (option.group == Group::writing || option.name == "save_interval")) f(option);
+void for_settings(const Options& stage, F f) {
+    for (const Option& option : option_table()) {
+        bool of_training = option.name == "save_interval" || option.name == "checkpoint" || option.name == "chunk";
+        if (!option.saved && (option.group == Group::writing || of_training) && option.has(stage)) f(option);
+    }
 }
 
 std::string best_file(const std::string& directory) { return directory + "/model.safetensors"; }
@@ -69,6 +72,7 @@ void TrainingRun::begin() {
         NewDirectory made = make_directory(options.out);
         lock = std::move(made.lock);
         if (!made.kept.empty()) progress.say("kept    the earlier run, as " + made.kept + "/\n");
+        for (const Objective::File& file : objective.files()) write_whole(options.out + "/" + file.name, file.text);
     }
     progress.say(str("\n", table_heading, "\n"));
 }
@@ -117,13 +121,13 @@ void TrainingRun::record(int step, Losses losses, const Module* model) {
     write_metrics();
     if (better && planned(step) && model)
         write_whole(best_file(options.out), to_safetensors(objective.describe(*model, step, losses)));
-    progress.say(describe(rows.back()));
+    progress.say(describe(rows.back(), model));
     mark = Clock::now();
 }
 
-std::string TrainingRun::describe(const Row& row) const {
+std::string TrainingRun::describe(const Row& row, const Module* model) const {
     return table_row(row.step, row.losses.train, row.losses.val, row.tokens_per_second) + "   " +
-           objective.remark(row.losses.val) + "\n";
+           objective.remark(row.losses.val, model) + "\n";
 }
 
 double TrainingRun::seconds() const { return std::chrono::duration<double>(Clock::now() - started).count(); }
@@ -145,7 +149,7 @@ Options saved_options(const std::string& directory, const Options& stage) {
     Options options = saved.options;
     read_state(saved.checkpoint, file, [&](const Json& state) {
         Json settings = state.value("settings", Json::object());
-        for_settings([&](const Option& option) {
+        for_settings(stage, [&](const Option& option) {
             if (!settings.contains(option.name)) return;
             std::visit([&](auto field) { settings[option.name].get_to(options.*field); }, option.field);
             if (!option.fits(options)) fail(file, " is damaged: its ", option.name, " is not ", option.wanted());
@@ -206,7 +210,7 @@ int TrainingRun::resume(Module& model, AdamW& optimiser, Rng& batches) {
                             options.steps));
     progress.say(format("resumed at step %d\n", optimiser.steps));
     begin();
-    progress.say(describe(rows.back()));
+    progress.say(describe(rows.back(), &model));
     mark = Clock::now();
     started = mark - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(before));
     return optimiser.steps;
@@ -223,7 +227,7 @@ void TrainingRun::save(int step, const Module& model, const AdamW& optimiser, co
     add("mean.", named(optimiser.parameters, optimiser.means));
     add("square.", named(optimiser.parameters, optimiser.squares));
     std::string file = best_file(options.out);
-    if (best_is_unplanned) add("best.", from_safetensors(read_file(file), file).tensors);
+    if (best_is_unplanned) add("best.", load_safetensors(file).tensors);
     Json state = {{"step", step},
                   {"batches", batches.state},
                   {"training_seconds", training_seconds},
@@ -231,7 +235,7 @@ void TrainingRun::save(int step, const Module& model, const AdamW& optimiser, co
                   {"recent_seconds", recent_seconds},
                   {"recent_tokens", recent_tokens},
                   {"seconds", seconds()}};
-    for_settings([&](const Option& option) {
+    for_settings(options, [&](const Option& option) {
         std::visit([&](auto field) { state["settings"][option.name] = options.*field; }, option.field);
     });
     for (const Row& row : rows)
@@ -245,7 +249,7 @@ void TrainingRun::save(int step, const Module& model, const AdamW& optimiser, co
 
 void TrainingRun::finish(Module& model) {
     std::string file = best_file(options.out);
-    restore(model.parameters, from_safetensors(read_file(file), file), "", file);
+    restore(model.parameters, load_safetensors(file), "", file);
     conclude([&](const Objective::Tell& tell) { objective.show(model, tell); });
 }
 
@@ -256,6 +260,7 @@ void TrainingRun::conclude(const std::function<void(const Objective::Tell& tell)
                  {"steps", rows.back().step},
                  {"final", {{"train_loss", last.train}, {"val_loss", last.val}}},
                  {"best", {{"step", best_step}, {"val_loss", best.val}}},
+                 {"tokens", trained_tokens},
                  {"tokens_per_second", training_seconds > 0 ? trained_tokens / training_seconds : 0}};
     std::string first;  // to be said when the first files are written
     if (stopped_by)

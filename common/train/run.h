@@ -49,7 +49,7 @@ class TrainingRun {
     void begin();
     void check_loss(int step, double loss);
     bool planned(int step) const;  // an evaluation that an uninterrupted run has too
-    std::string describe(const Row& row) const;
+    std::string describe(const Row& row, const Module* model) const;
     void write_metrics() const;
     double seconds() const;  // since the run began, without the time between an end and a resumption
 

@@ -51,6 +51,7 @@ double Trainer::work(int worker, int workers, const DrawnBatch& batch) {
     for (Module::Parameter& parameter : replica.parameters) parameter.tensor.clear_grad();
     Rng noise(options.seed, "dropout", uint64_t(optimiser.steps) * uint64_t(workers) + uint64_t(worker));
     DropoutScope training(noise);
+    CheckpointScope forgetting(std::max(0, options.checkpoint));
     double total = 0;
     for_chunks(batch, replica, batch.rows() * worker / workers, batch.rows() * (worker + 1) / workers,
                [&](Tensor& loss) {

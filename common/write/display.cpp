@@ -8,12 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cwchar>
+#include <numeric>
 
 #include "common/text/utf8.h"
 
 namespace babygpt {
-
-namespace {
 
 std::vector<double> probabilities(std::span<const real> logits) {
     double highest = *std::max_element(logits.begin(), logits.end()), total = 0;
@@ -23,7 +22,15 @@ std::vector<double> probabilities(std::span<const real> logits) {
     return p;
 }
 
-}  // namespace
+std::vector<int> likeliest(const std::vector<double>& p, size_t most) {
+    std::vector<int> order(p.size());
+    std::iota(order.begin(), order.end(), 0);
+    most = std::min(most, order.size());
+    std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(most), order.end(),
+                      [&](int a, int b) { return p[size_t(a)] > p[size_t(b)]; });
+    order.resize(most);
+    return order;
+}
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
@@ -66,15 +73,9 @@ void Display::show_surprise(char32_t character, double nats) const {
 }
 
 void Display::show_choices(char32_t character, double nats, const std::vector<double>& p) const {
-    std::vector<int> order(p.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = int(i);
-    size_t best = std::min<size_t>(5, order.size());
-    std::partial_sort(order.begin(), order.begin() + long(best), order.end(),
-                      [&](int a, int b) { return p[size_t(a)] > p[size_t(b)]; });
     std::printf("%s %5.2f  |", shown(character, 2).c_str(), nats);
-    for (size_t i = 0; i < best; ++i)
-        std::printf("  %s %3.0f%%", shown(vocabulary.characters[size_t(order[i])], 2).c_str(),
-                    100 * p[size_t(order[i])]);
+    for (int id : likeliest(p, 5))
+        std::printf("  %s %3.0f%%", shown(vocabulary.characters[size_t(id)], 2).c_str(), 100 * p[size_t(id)]);
     std::printf("\n");
 }
 

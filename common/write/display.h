@@ -8,6 +8,9 @@ namespace babygpt {
 
 void print(const std::string& text);  // to standard output, NULs and all
 
+std::vector<double> probabilities(std::span<const real> logits);
+std::vector<int> likeliest(const std::vector<double>& probabilities, size_t most);  // the most likely one first
+
 // A character by a sign if it is a control character, padded to `width` columns, of which a Chinese one takes two.
 std::string shown(char32_t character, int width = 0);
 

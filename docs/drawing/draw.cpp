@@ -6,7 +6,7 @@
 
 #include "common/app/guarded.h"
 #include "common/base/error.h"
-#include "docs/drawing/svg.h"
+#include "common/draw/svg.h"
 
 using namespace babygpt;
 

@@ -1,4 +1,5 @@
 // Compares runs: a table on the terminal, and a picture of their loss curves over the ruler.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -11,8 +12,8 @@
 #include "common/base/error.h"
 #include "common/base/files.h"
 #include "common/base/format.h"
+#include "common/draw/svg.h"
 #include "common/text/utf8.h"
-#include "docs/drawing/svg.h"
 
 using namespace babygpt;
 using Json = nlohmann::json;
@@ -49,9 +50,12 @@ Curve read_run(const std::string& directory) {
         curve.stage = run.at("stage"), curve.sample = run.at("sample");
         curve.parameters = number(run.at("parameters")), curve.speed = number(run.at("tokens_per_second"));
         curve.loss = number(run.at("best").at("val_loss")), curve.ruler = numbers(run.at("baselines"));
-        for (const char* mark : {"uniform", "unigram", "bigram"}) curve.ruler.at(mark);
+        curve.ruler.at("uniform");
         if (run.contains("judged")) curve.judged = numbers(run.at("judged"));
-        characters = number(options.at("batch_size")) * number(options.at("block_size"));
+        double steps = number(run.at("steps"));
+        characters = run.contains("tokens") && steps > 0
+                         ? number(run["tokens"]) / steps
+                         : number(options.at("batch_size")) * number(options.at("block_size"));
     } catch (const std::exception&) {
         fail(directory, "/run.json is not one a run wrote; name another directory");
     }
@@ -102,9 +106,21 @@ Chart chart(const std::vector<Curve>& curves) {
 }
 
 // In runs/, where it is looked for; away from the repository beside the first run.
-std::string picture_file(const std::string& directory) {
+std::string picture_file(const std::string& directory, const std::string& name) {
     std::filesystem::path beside = std::filesystem::path(directory + "/").parent_path().parent_path();
-    return (std::filesystem::is_directory("runs") ? "runs" : beside) / "losses.svg";
+    return (std::filesystem::is_directory("runs") ? "runs" : beside) / (name + ".svg");
+}
+
+// Losses are comparable where their rulers are the same; each ruler gets a picture of its own.
+std::vector<std::vector<Curve>> by_ruler(const std::vector<Curve>& curves) {
+    std::vector<std::vector<Curve>> groups;
+    for (const Curve& curve : curves) {
+        auto alike = [&](const std::vector<Curve>& group) { return group[0].ruler == curve.ruler; };
+        auto group = std::ranges::find_if(groups, alike);
+        if (group == groups.end()) group = groups.insert(group, std::vector<Curve>{});
+        group->push_back(curve);
+    }
+    return groups;
 }
 
 }  // namespace
@@ -123,8 +139,12 @@ int main(int argc, char** argv) {
             return;
         }
         print_table(curves);
-        std::string file = picture_file(directories[0]);
-        write_whole(file, draw(chart(curves)));
-        std::printf("\nloss curves: %s\n", file.c_str());
+        std::printf("\n");
+        for (const std::vector<Curve>& group : by_ruler(curves)) {
+            bool first = group[0].name == curves[0].name;
+            std::string file = picture_file(directories[0], first ? "losses" : "losses_" + group[0].name);
+            write_whole(file, draw(chart(group)));
+            std::printf("loss curves: %s\n", file.c_str());
+        }
     });
 }

@@ -15,6 +15,7 @@ What a lesson may hold, all of it invisible when rendered:
     2.31<!-- variance 64 2 -->                  the same, from word 2 of the line that begins with the word 64
     `At the`<!-- sample 03_head -->             the beginning of what a recorded run wrote
     <!-- by hand -->                            in a paragraph whose numbers are worked out in it
+    [`tril`](../../common/tensor/masks.h)       a name that has to be in the file it leads to
 """
 import json, os, re, shlex, subprocess, sys, textwrap
 
@@ -178,6 +179,8 @@ def check_page(page, targets):
         check(os.path.exists(path), f"{page}: the link {link} leads nowhere")
         if anchor and os.path.exists(path):
             check(anchor in anchors(path), f"{page}: {link}: no such heading")
+        if re.fullmatch(r"\[`\w+`\]", alternative) and os.path.isfile(path):
+            check(re.search(rf"\b{alternative[2:-2]}\b", read(path)), f"{page}: there is no {alternative[2:-2]} in {path}")
         if alternative.startswith("!"):
             check(len(alternative) > 20, f"{page}: {link} needs a sentence of alternative text")
     for words in re.findall(r"(?:^\$ |`)((?:make|build/|docs/|data/)[^`\n]*)", text, re.M):
@@ -212,7 +215,7 @@ def known_targets():
     stages = [name[:-4] for name in os.listdir("stages")]
     options = set()
     for stage in stages:
-        for command in ("train", "sample"):
+        for command in ("train", "sample", "translate"):
             said = subprocess.run([f"build/{stage}", command, "--help"], capture_output=True, text=True).stdout
             options |= set(re.findall(r"--[\w-]+", said))
     return dict(make=set(re.findall(r"^([\w-]+):", makefile, re.M)) | set(stages), variables=set(re.findall(r"\b([A-Z]+)=", makefile)) | {"NAME", "N"},
@@ -276,9 +279,9 @@ def differences(name, command, kept, now):
 
     if "run.json" in kept:
         was, is_now = json.loads(kept["run.json"]), json.loads(now["run.json"])
-        for part, key in (("best", "val_loss"), ("final", "val_loss"), ("baselines", "bigram")):
+        for part, key in (("best", "val_loss"), ("final", "val_loss"), ("baselines", "unigram")):
             yield from compare(f"{part} {key}", was[part][key], is_now[part][key], 0.05 * was[part][key] if was[part][key] < 10 else float("inf"))
-    elif re.fullmatch(r"build/(lessons/(?!memory|matmul)\w+|corpus .*)", command):
+    elif re.fullmatch(r"build/(lessons/(?!memory|matmul|alive)\w+|corpus .*)", command):
         was, is_now = (re.findall(r"[-+]?\d+\.?\d*(?:e[-+]\d+)?", text["output.txt"]) for text in (kept, now))
         if len(was) != len(is_now):
             yield f"{name} printed {len(was)} numbers, now {len(is_now)}"

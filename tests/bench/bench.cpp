@@ -1,5 +1,7 @@
 // Our side of the benchmark: does what it is told on standard input, and answers with seconds. bench.py drives it.
 //   bench train KIND B T C heads layers V dropout threads     then "N": N training steps
+//   bench bert DIRECTORY T threads                             then "N": N sequences of T tokens read by that model
+//   bench load DIRECTORY                                       then "N": N times loading it
 //   bench write T C heads layers V threads                     then "N": N characters with the cache, from an empty one
 //   bench peak SIZE threads    then "N": N products of SIZE x SIZE matrices, on each thread at once
 //   bench read MEGABYTES       then "N": N times reading that much memory
@@ -13,6 +15,7 @@
 #include <iostream>
 
 #include "common/babygpt.h"
+#include "common/train/pretrained.h"
 #include "common/train/trainer.h"
 
 #define main stage_main
@@ -36,6 +39,9 @@ namespace cached {
 }
 namespace relative {
 #include "stages/12_relative.cpp"
+}
+namespace bert {
+#include "stages/13_bert.cpp"
 }
 #undef main
 
@@ -62,6 +68,34 @@ Corpus random_text(int vocab_size) {
     return {"random", Vocabulary(characters), tokens, tokens, {}, nullptr, 0};
 }
 
+// Of T/5 to T/2 characters each.
+Sentences random_sentences(int vocab_size, int T) {
+    std::u32string characters;
+    for (int i = 5; i < vocab_size; ++i) characters.push_back(char32_t(0x4e00 + i));
+    Sentences text{"random", CharacterTokenizer(Vocabulary(characters)), {}, {}, 2000, {}, {}, 0};
+    Rng rng(1, "benchmark");
+    for (int i = 0; i < 2000; ++i) {
+        std::vector<int>& ids = text.tokens.emplace_back(T / 5 + int(rng.below(uint64_t(T / 2 - 1 - T / 5))));
+        for (int& id : ids) id = 5 + int(rng.below(uint64_t(vocab_size - 5)));
+        if (i % 2) text.train.push_back({i - 1, i, i, 0});
+    }
+    return text;
+}
+
+std::unique_ptr<PreTrainingModel> make_bert(const BertConfig& c, Rng& rng) {
+    return std::make_unique<bert::Model>(c, rng);
+}
+
+// As 13_bert does it.
+std::unique_ptr<PreTrainingModel> load_bert(const std::string& directory) {
+    Pretrained saved = load_pretrained(directory);
+    NoInitWeights from_file;
+    Rng unused(0);
+    auto model = make_bert(saved.config, unused);
+    restore(model->parameters, saved.checkpoint, "", directory);
+    return model;
+}
+
 // Reads counts from standard input; for each, runs f that many times and prints the seconds it took.
 template <class F>
 void serve(F f) {
@@ -71,6 +105,13 @@ void serve(F f) {
         std::printf("%.9f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
         std::fflush(stdout);
     }
+}
+
+void serve_training(const Options& options, const Objective& objective) {
+    Trainer trainer(options, objective);
+    serve([&](int count) {
+        for (int i = 0; i < count; ++i) trainer.step();
+    });
 }
 
 }  // namespace
@@ -89,11 +130,28 @@ int main(int argc, char** argv) {
                       .n_layer = number(6),
                       .dropout = std::atof(words.at(8).c_str()),
                       .threads = number(9)};
-            Corpus corpus = random_text(number(7));
-            LanguageModelling objective(o, corpus, make(words.at(1)));
-            Trainer trainer(o, objective);
+            if (words.at(1) == "bert") {
+                o.positions = "absolute";
+                Sentences text = random_sentences(number(7), number(3));
+                serve_training(o, PreTraining(o, text, make_bert));
+            } else {
+                Corpus corpus = random_text(number(7));
+                serve_training(o, LanguageModelling(o, corpus, make(words.at(1))));
+            }
+        } else if (command == "bert") {
+            auto model = load_bert(words.at(1));
+            Tokens ids(1, number(2), std::vector<int>(size_t(number(2)), 7));
+            ThreadPool pool(number(3));
+            pool.run([&](int worker) {
+                NoGrad reading;
+                if (worker == 0)
+                    serve([&](int count) {
+                        for (int i = 0; i < count; ++i) (*model)({.input_ids = ids});
+                    });
+            });
+        } else if (command == "load") {
             serve([&](int count) {
-                for (int i = 0; i < count; ++i) trainer.step();
+                for (int i = 0; i < count; ++i) load_bert(words.at(1));
             });
         } else if (command == "write") {
             Options o{.stage = "bench",

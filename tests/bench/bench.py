@@ -5,7 +5,7 @@ Ours and PyTorch's take turns, so that a busy moment hits both; numbers are medi
 of its thread settings, tried first. FLOPs are counted by one formula: 6 for each matmul parameter and token, and 12 T C for each
 layer's attention and token, the half that the causal mask hides counted as if it were computed.
 """
-import json, os, statistics, subprocess, sys, time
+import json, os, shutil, statistics, subprocess, sys, time
 
 OURS, PEER = ["build/bench"], ["/usr/bin/python3", os.path.join(os.path.dirname(__file__), "peer.py")]
 QUICK = "--quick" in sys.argv
@@ -19,6 +19,7 @@ SIZES = [("tiny bigram", "bigram", 32, 8, 32, 4, 3, 65, 0),
          ("nano, einsum", "heads", 12, 64, 128, 4, 4, 65, 0),  # as stage 09 writes it, against the same in PyTorch
          ("nano gpt", "gpt", 12, 64, 128, 4, 4, 65, 0),
          ("relative_key", "relative", 16, 64, 64, 4, 3, 57, 0.02),
+         ("bert", "bert", 32, 128, 64, 4, 3, 62, 0.02),  # as stage 13 has it: rows of 27 to 128 tokens, 87 on average
          ("nano, V 6148", "gpt", 12, 64, 128, 4, 4, 6148, 0),
          ("v11, batch 4", "gpt", 4, 256, 384, 6, 6, 65, 0.2) if QUICK else ("v11 gpt", "gpt", 64, 256, 384, 6, 6, 65, 0.2)]
 
@@ -56,8 +57,11 @@ class Worker:
 
 
 def flops(kind, B, T, C, heads, layers, V):
+    if kind == "bert":
+        T = 0.66 * T + 3  # padding is no work
     per_token = {"bigram": 0, "head": 6 * (3 * C * C + C * V) + 12 * T * C, "multihead": 6 * (3 * C * C + C * V) + 12 * T * C,
                  "gpt": 6 * (12 * C * C * layers + C * V) + 12 * T * C * layers,
+                 "bert": 6 * (12 * C * C * layers + C * C + C * V) + 12 * T * C * layers,
                  "relative": 6 * (12 * C * C * layers + C * V) + 18 * T * C * layers}["gpt" if kind == "heads" else kind]
     return per_token * B * T
 
@@ -180,6 +184,38 @@ def measure_writing(name, T, C, heads, layers, V):
                 gigabytes_per_second=500e6 / us[reader] / 1e3)
 
 
+def measure_bert_base():
+    """A BERT of bert-base-chinese's size, of random numbers: loading it, and reading 128 tokens."""
+    directory, T = "build/bench_bert", 128
+    Worker(PEER, "save", directory, CORES, CORES).close()
+    loading = Worker(OURS, "load", directory), Worker(PEER, "load", directory, CORES, CORES)
+    load = [[worker.seconds(1) for worker in loading] for _ in range(4)][1:]  # the first one warms the cache
+    for worker in loading:
+        worker.close()
+    setting = best_setting(("bert", directory, T), 2, False)
+    workers = (Worker(OURS, "bert", directory, T, CORES), Worker(PEER, "bert", directory, T, *setting),
+               Worker(OURS, "bert", directory, T, 1))
+    for worker in workers:
+        worker.seconds(1)
+    read = []
+    for _ in range(9):
+        time.sleep(0.1)  # the threads of the one before still look for work
+        read.append([1e3 * worker.seconds(3) for worker in workers])
+    memory = [worker.peak_memory() for worker in workers]
+    for worker in workers:
+        worker.close()
+    shutil.rmtree(directory)
+    ours, peer, single = ([row[i] for row in read] for i in range(3))
+    ours_load, peer_load = ([row[i] for row in load] for i in range(2))
+    print(f"\nA BERT of bert-base-chinese's size (12 layers, 768 wide, 12 heads, V 21,128), random numbers\n\n"
+          f"{'':22} {'ours':>24} {'PyTorch':>24} {'ratio':>6}")
+    for what, a, b in (("loading, s", ours_load, peer_load), (f"reading {T} tokens, ms", ours, peer), ("  on one thread", single, [])):
+        print(f"{what:22} {spread(a):>24} {spread(b) if b else '':>24}" + (f" {statistics.median(b) / statistics.median(a):6.1f}" if b else ""))
+    print(f"{'most memory, GB':22} {memory[0]:24.2f} {memory[1]:24.2f} {memory[1] / memory[0]:6.1f}", flush=True)
+    return dict(ours_load_s=ours_load, torch_load_s=peer_load, ours_ms=ours, ours_single_ms=single, torch_ms=peer, torch_threads=setting,
+                memory_gb=memory[:2])
+
+
 def measure_start():
     """Seconds from launch to the first training step, on the built-in megabyte, with the first evaluation kept short."""
     def run():
@@ -204,11 +240,12 @@ def main():
     print("\nWriting, us a character: ours with a cache, PyTorch without and with one; reading all weights once from memory\n")
     print(f"{'':12} {'ours':>10} {'torch plain':>12} {'torch cached':>12} {'times':>8} {'times':>8} {'weights':>12} {'ours/it':>8}")
     writing = [measure_writing("nano gpt", 64, 128, 4, 4, 65)] + ([] if QUICK else [measure_writing("v11 gpt", 256, 384, 6, 6, 65)])
+    bert = None if QUICK else measure_bert_base()
     start = measure_start()
     print(f"\nfrom launch to the first training step of 10_gpt: {start:.2f} s")
     print(f"\ndone in {time.perf_counter() - begin:.0f} s; all numbers are in build/bench.json")
     with open("build/bench.json", "w") as file:
-        json.dump(dict(peak_gflops=peak.samples, training=training, growth=growth, writing=writing, start_seconds=start), file, indent=1)
+        json.dump(dict(peak_gflops=peak.samples, training=training, growth=growth, writing=writing, bert=bert, start_seconds=start), file, indent=1)
 
 
 main()

@@ -2,14 +2,22 @@
 """PyTorch's side of the benchmark: the same models, told what to do on standard input, answering in seconds.
     peer.py train KIND B T C heads layers V dropout TORCH_THREADS BLAS_THREADS     then "N": N training steps
     peer.py write T C heads layers V CACHED TORCH_THREADS BLAS_THREADS             then "N": N characters from an empty context
+    peer.py bert DIRECTORY T TORCH_THREADS BLAS_THREADS                            then "N": N sequences of T tokens read
+    peer.py load DIRECTORY TORCH_THREADS BLAS_THREADS                              then "N": N times loading that model
+    peer.py save DIRECTORY TORCH_THREADS BLAS_THREADS                              a BERT of bert-base-chinese's size, of random numbers
 """
-import math, os, sys, time
+import json, math, os, sys, time
 
 os.environ["OPENBLAS_NUM_THREADS"] = sys.argv[-1]  # read when the library loads
 os.environ["OMP_WAIT_POLICY"] = "passive"  # two thread pools on two cores: spinning ruins both
 import torch
 import torch.nn as nn
 from torch.nn import functional as F
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), "../parity"))
+import safetensors
+from bert import BertForPreTraining, bert_config, pretraining_loss
 
 
 class Head(nn.Module):
@@ -136,6 +144,58 @@ def train(kind, B, T, c, heads, layers, V, p):
     serve(steps)
 
 
+def train_bert(B, T, c, heads, layers, V, p):
+    """Pairs of sentences of T/5 to T/2 characters each, and one sentence alone in eight rows; 15 % of them to guess."""
+    model = BertForPreTraining(bert_config(dict(n_embd=c, n_layer=layers, n_head=heads, dropout=p, block_size=T, positions="absolute"), V))
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+    def steps(n):
+        for _ in range(n):
+            parts = torch.randint(T // 5, T // 2 - 1, (2, B))
+            alone = torch.rand(B) < 0.125
+            lengths = torch.where(alone, parts[0] + 2, parts.sum(0) + 3)
+            place = torch.arange(lengths.max())
+            mask, types = place < lengths[:, None], place > parts[0, :, None] + 1  # (B, longest)
+            words = torch.randint(5, V, mask.shape)
+            chosen = (torch.rand(mask.shape) < 0.15) & mask
+            ids = words.masked_fill(chosen, 4).masked_fill(~mask, 0)
+            loss = pretraining_loss(*model(ids, (types & mask).long(), mask), words.masked_fill(~chosen, -100),
+                                    torch.randint(2, (B,)).masked_fill(alone, -100))
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            optimiser.step()
+
+    serve(steps)
+
+
+def save_bert(directory):
+    config = dict(bert_config(dict(n_embd=768, n_layer=12, n_head=12, dropout=0.1, block_size=512, positions="absolute"), 21128))
+    os.makedirs(directory, exist_ok=True)
+    with open(f"{directory}/config.json", "w") as file:
+        json.dump(config, file)
+    with open(f"{directory}/vocab.txt", "w") as file:
+        file.writelines(f"{word}\n" for word in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + [chr(0x4E00 + i) for i in range(5, 21128)])
+    safetensors.save(f"{directory}/model.safetensors", dict(BertForPreTraining(config).named_parameters()), {})
+
+
+def load_bert(directory):
+    with open(f"{directory}/config.json") as file:
+        model = BertForPreTraining(json.load(file))
+    model.load_state_dict(safetensors.load(f"{directory}/model.safetensors")[0])
+    return model.eval()
+
+
+def read_bert(directory, T):
+    model, ids = load_bert(directory), torch.full((1, T), 7)
+
+    @torch.no_grad()
+    def sequences(n):
+        for _ in range(n):
+            model(ids, torch.zeros_like(ids), torch.ones_like(ids))
+
+    serve(sequences)
+
+
 def write(T, c, heads, layers, V, cached):
     model = Model("gpt", T, c, heads, layers, V, 0).eval()
 
@@ -153,6 +213,13 @@ words = sys.argv[2:]
 torch.manual_seed(1)
 torch.set_num_threads(int(words[-2]))
 if sys.argv[1] == "train":
-    train(words[0], *map(int, words[1:7]), float(words[7]))
-else:
+    sizes = *map(int, words[1:7]), float(words[7])
+    train_bert(*sizes) if words[0] == "bert" else train(words[0], *sizes)
+elif sys.argv[1] == "write":
     write(*map(int, words[:6]))
+elif sys.argv[1] == "bert":
+    read_bert(words[0], int(words[1]))
+elif sys.argv[1] == "load":
+    serve(lambda n: [load_bert(words[0]) for _ in range(n)])
+else:
+    save_bert(words[0])

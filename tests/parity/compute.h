@@ -13,44 +13,74 @@ struct Answer {
     std::vector<double> losses;              // while training on all of them
 };
 
-std::vector<Batch> batches_from_json(const nlohmann::json& json) {  // [[x, y], ...], each (B, T)
-    auto tokens = [](const std::vector<std::vector<int>>& rows) {
-        std::vector<int> ids;
-        for (const std::vector<int>& row : rows) ids.insert(ids.end(), row.begin(), row.end());
-        return Tokens(int(rows.size()), int(rows[0].size()), ids);
-    };
-    std::vector<Batch> batches;
-    for (const auto& batch : json) batches.push_back({tokens(batch[0]), tokens(batch[1])});
-    return batches;
-}
+using Batches = std::vector<std::unique_ptr<DrawnBatch>>;
+using Logits = std::function<std::vector<Module::Parameter>(const Module&)>;  // of a model, on the first batch
 
-Answer compute(const Options& options, const Vocabulary& vocabulary, const Checkpoint& weights,
-               const std::vector<Batch>& batches) {
-    Corpus corpus{"parity", vocabulary, {}, {}, {}, nullptr, 0};
-    LanguageModelling objective(options, corpus, stages.at(options.stage));
+Answer compute(const Options& options, const Objective& objective, const Checkpoint& weights, const Logits& logits,
+               const Batches& batches) {
     Trainer trainer(options, objective);
-    auto& model = static_cast<LanguageModel&>(trainer.model());
+    Module& model = trainer.model();
     restore(model.parameters, weights, "", "the weights");
-    Answer answer;
+    Answer answer{logits(model), {}};
 
-    Tensor logits = model(batches[0].x), loss = cross_entropy(logits, batches[0].y);
+    Tensor loss = batches[0]->loss(model, 0, batches[0]->rows());
     loss.backward();
-    answer.tensors = {{"logits", logits}, {"loss", loss}};
-    for (const auto& [name, tensor] : model.parameters)
+    answer.tensors.push_back({"loss", loss});
+    for (auto& [name, tensor] : model.parameters) {
+        if (!tensor.has_grad()) continue;
         answer.tensors.push_back({"gradient." + name, Tensor(tensor.shape(), tensor.grad())});
+        tensor.clear_grad();
+    }
 
-    for (auto& [name, tensor] : model.parameters) tensor.clear_grad();
-    for (const Batch& batch : batches) {
+    for (const auto& batch : batches) {
         if (options.stage != "01_bigram") {
-            answer.losses.push_back(trainer.step(TextBatch(batch)));
+            answer.losses.push_back(trainer.step(*batch));
         } else {  // the loop it writes out
-            Tensor wrong = cross_entropy(model(batch.x), batch.y);
+            Tensor wrong = batch->loss(model, 0, batch->rows());
             wrong.backward();
             trainer.optimiser.step(options.learning_rate);
             answer.losses.push_back(wrong.item());
         }
     }
     return answer;
+}
+
+Tokens tokens_from_json(const nlohmann::json& json) {
+    std::vector<int> ids;
+    for (const auto& row : json) ids.insert(ids.end(), row.begin(), row.end());
+    return Tokens(int(json.size()), int(json[0].size()), ids);
+}
+
+MaskedPairs pairs_from_json(const nlohmann::json& json) {
+    return {tokens_from_json(json["input_ids"]), tokens_from_json(json["token_type_ids"]),
+            tokens_from_json(json["labels"]), tokens_from_json(json["next_sentence_label"]), json["lengths"]};
+}
+
+// Batches are [x, y], each (B, T), for a model that writes, and a MaskedPairs by its names for a BERT.
+Answer compute(const Options& options, const Vocabulary& vocabulary, const Checkpoint& weights,
+               const nlohmann::json& json) {
+    Batches batches;
+    if (stages.contains(options.stage)) {
+        Corpus corpus{"parity", vocabulary, {}, {}, {}, nullptr, 0};
+        LanguageModelling objective(options, corpus, stages.at(options.stage));
+        auto batch = [](const auto& xy) { return Batch{tokens_from_json(xy[0]), tokens_from_json(xy[1])}; };
+        for (const auto& xy : json) batches.push_back(std::make_unique<TextBatch>(batch(xy)));
+        auto logits = [x = batch(json[0]).x](const Module& model) -> std::vector<Module::Parameter> {
+            return {{"logits", static_cast<const LanguageModel&>(model)(x)}};
+        };
+        return compute(options, objective, weights, logits, batches);
+    }
+    Sentences text{"parity", CharacterTokenizer(vocabulary), {}, {}, 0, {}, {}, 0};
+    PreTraining objective(options, text, bert_stages.at(options.stage));
+    for (const auto& pairs : json) batches.push_back(pairs_batch(pairs_from_json(pairs)));
+    auto logits = [pairs = pairs_from_json(json[0])](const Module& model) -> std::vector<Module::Parameter> {
+        auto out =
+            static_cast<const PreTrainingModel&>(model)({.input_ids = pairs.input_ids,
+                                                         .token_type_ids = pairs.token_type_ids,
+                                                         .attention_mask = padding(pairs.lengths, pairs.input_ids.T)});
+        return {{"prediction_logits", out.prediction_logits}, {"seq_relationship_logits", out.seq_relationship_logits}};
+    };
+    return compute(options, objective, weights, logits, batches);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ the stages with them, so that it needs no PyTorch. Run it again when a stage's m
 import json
 import os
 import pathlib
+import random
 import sys
 
 sys.dont_write_bytecode = True
@@ -12,6 +13,7 @@ sys.dont_write_bytecode = True
 import torch
 
 import safetensors
+from batches import random_pairs
 from compute import compute
 from models import make_model
 
@@ -19,17 +21,18 @@ STEPS, VOCABULARY = 10, "\n abcdefé中x"
 SIZES = {"batch_size": 3, "block_size": 9, "n_embd": 10, "n_head": 2, "n_layer": 2}
 ROOT = pathlib.Path(os.path.abspath(__file__)).parents[2]
 STAGES = sorted(source.stem for source in (ROOT / "stages").glob("*.cpp") if "run_stage<Model>" in source.read_text())
+BERTS = sorted(source.stem for source in (ROOT / "stages").glob("*.cpp") if "run_bert<Model>" in source.read_text())
 
 
 def options_of(stage):
     gpt = stage >= "10"
-    relative = {"positions": "relative_key_query"} if stage == "12_relative" else {}
+    relative = {"positions": "relative_key_query"} if stage >= "12" else {}
     return {"stage": stage, "data": "tales", **SIZES, **relative, "dropout": 0.0, "steps": STEPS, "learning_rate": 0.03,
             "warmup": 3 if gpt else 0, "decay": gpt, "weight_decay": 0.01, "clip": 0.5 if gpt else 0.0,
             "eval_interval": 10, "eval_batches": 1, "threads": 2, "seed": 1}
 
 
-for stage in STAGES:
+for stage in STAGES + BERTS:
     torch.manual_seed(1)
     options = options_of(stage)
     metadata = {"stage": stage, "options": json.dumps(options), "vocabulary": "".join(sorted(VOCABULARY))}
@@ -38,8 +41,12 @@ for stage in STAGES:
         for parameter in model.parameters():
             parameter += 0.1 * torch.randn_like(parameter)  # a LayerNorm that scales by 1 would hide a mistake
     weights = {"weight." + name: p.detach().clone() for name, p in model.named_parameters()}
-    shape = (STEPS, 2, SIZES["batch_size"], SIZES["block_size"])
-    batches = torch.randint(len(VOCABULARY), shape).tolist()
+    B, T, rng = SIZES["batch_size"], SIZES["block_size"], random.Random(1)
+    if stage in BERTS:
+        text = rng.choices(range(len(VOCABULARY)), k=100)
+        batches = [random_pairs(text, B, T, rng) for _ in range(STEPS)]
+    else:
+        batches = torch.randint(len(VOCABULARY), (STEPS, 2, B, T)).tolist()
     tensors, losses, clipped = compute(model.double(), options, batches)
     assert clipped or not options["clip"]
     metadata.update(batches=json.dumps(batches, separators=(",", ":")), losses=json.dumps(losses))

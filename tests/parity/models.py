@@ -6,6 +6,9 @@ import math
 import torch
 from torch import nn
 
+from batches import SPECIAL
+from bert import BertForPreTraining, bert_config
+
 
 #> head
 class Head(nn.Module):
@@ -148,5 +151,7 @@ class Model(nn.Module):
 
 def make_model(metadata):
     """A new model for the metadata of a checkpoint."""
-    stage, vocab_size = int(metadata["stage"][:2]), len(metadata["vocabulary"])
-    return Bigram(vocab_size) if stage == 1 else Model(stage, json.loads(metadata["options"]), vocab_size)
+    stage, vocab_size, options = int(metadata["stage"][:2]), len(metadata["vocabulary"]), json.loads(metadata["options"])
+    if stage >= 13:
+        return BertForPreTraining(bert_config(options, SPECIAL + vocab_size))
+    return Bigram(vocab_size) if stage == 1 else Model(stage, options, vocab_size)

@@ -19,13 +19,14 @@ def load(path):
 
 
 def save(path, tensors, metadata):
-    header, data = {"__metadata__": metadata}, b""
+    header, end = {"__metadata__": metadata}, 0
     for name, tensor in tensors.items():
         dtype = next(name for name, dtype in DTYPES.items() if dtype == tensor.dtype)
-        numbers = tensor.detach().numpy().tobytes()
-        header[name] = {"dtype": dtype, "shape": tensor.shape, "data_offsets": [len(data), len(data) + len(numbers)]}
-        data += numbers
+        begin, end = end, end + tensor.nelement() * tensor.element_size()
+        header[name] = {"dtype": dtype, "shape": tensor.shape, "data_offsets": [begin, end]}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # the numbers begin at a multiple of their size
     with open(path, "wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text + data)
+        file.write(len(text).to_bytes(8, "little") + text)
+        for tensor in tensors.values():
+            file.write(tensor.detach().numpy().tobytes())

@@ -1,5 +1,6 @@
 // The models of all stages that train, in one program. stages.inc is made from what is in stages/: each stage's source
-// in a namespace of its own, and `stages`, a map from a stage's name to what makes its model.
+// in a namespace of its own, and maps from a stage's name to what makes its model: `stages` of those that write, and
+// `bert_stages`.
 #pragma once
 #include <cmath>
 #include <cstdio>
@@ -13,6 +14,10 @@ namespace {
 template <class Model>
 std::unique_ptr<babygpt::LanguageModel> make(const babygpt::Options& o, int vocab_size, babygpt::Rng& rng) {
     return std::make_unique<Model>(o, vocab_size, rng);
+}
+template <class Model>
+std::unique_ptr<babygpt::PreTrainingModel> make_bert(const babygpt::BertConfig& c, babygpt::Rng& rng) {
+    return std::make_unique<Model>(c, rng);
 }
 
 #define main stage_main

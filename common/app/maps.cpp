@@ -1,0 +1,68 @@
+#include "common/app/maps.h"
+
+#include <clocale>
+#include <cstdio>
+#include <cwchar>
+
+#include "common/text/utf8.h"
+
+namespace babygpt {
+
+namespace {
+
+int width(const std::string& name) {  // in columns of a terminal, of which a Chinese character takes two
+    std::setlocale(LC_CTYPE, "C.UTF-8");
+    int columns = 0;
+    for (char32_t c : decode_utf8(name, "a name")) columns += std::max(0, wcwidth(wchar_t(c)));
+    return columns;
+}
+
+const char* shade(double weight) {
+    return weight >= 1 / 2.0 ? "█" : weight >= 1 / 4.0 ? "▓" : weight >= 1 / 8.0 ? "▒" : weight >= 1 / 16.0 ? "░" : "·";
+}
+
+}  // namespace
+
+std::vector<std::string> names_of(const Tokenizer& tokenizer, std::span<const int> ids) {
+    std::vector<std::string> names;
+    for (int id : ids) names.push_back(tokenizer.tokens[size_t(id)] == " " ? "␣" : tokenizer.tokens[size_t(id)]);
+    return names;
+}
+
+HeatMap map_of(const std::string& name, const Tensor& attention, int head, const std::vector<std::string>& rows,
+               const std::vector<std::string>& columns) {
+    HeatMap map{name, rows, columns, {}};
+    std::span<const real> weights = attention.values().subspan(size_t(head) * rows.size() * columns.size());
+    for (size_t i = 0; i < rows.size(); ++i, weights = weights.subspan(columns.size()))
+        map.values.emplace_back(weights.begin(), weights.begin() + std::ptrdiff_t(columns.size()));
+    return map;
+}
+
+HeatMap mean_map(const std::string& name, const Tensor& attention, const std::vector<std::string>& rows,
+                 const std::vector<std::string>& columns) {
+    HeatMap mean{name, rows, columns, std::vector(rows.size(), std::vector<double>(columns.size()))};
+    for (int head = 0; head < attention.size(1); ++head) {
+        HeatMap map = map_of(name, attention, head, rows, columns);
+        for (size_t i = 0; i < rows.size(); ++i)
+            for (size_t j = 0; j < columns.size(); ++j) mean.values[i][j] += map.values[i][j] / attention.size(1);
+    }
+    return mean;
+}
+
+void print_map(const HeatMap& map) {
+    std::printf("\n%s\n", map.name.c_str());
+    std::string heading;
+    bool characters = true;
+    for (const std::string& column : map.columns)
+        heading += column, characters = characters && decode_utf8(column, "a name").size() == 1;
+    if (characters) std::printf("%8s%s\n", "", heading.c_str());
+    for (size_t i = 0; i < map.rows.size(); ++i) {
+        std::string line(size_t(std::max(0, 6 - width(map.rows[i]))), ' ');
+        line += map.rows[i] + "  ";
+        for (size_t j = 0; j < map.columns.size(); ++j)
+            for (int k = 0; k < (characters ? width(map.columns[j]) : 1); ++k) line += shade(map.values[i][j]);
+        std::printf("%s\n", line.c_str());
+    }
+}
+
+}  // namespace babygpt

@@ -1,0 +1,49 @@
+// Bug hunt 16c: the gradients are right, until there is dropout.
+//
+// A layer that forgets what it computed and computes it again when the gradient comes. Several of them stand one behind
+// the other and draw dropout's coins from the same stream.
+//
+// The symptom: without dropout all gradients are right to the last digit. With dropout the loss still falls, only not
+// as well as it should. The results of the layers are right; their gradients are not, nor are they 0.
+//
+// Check it: make exercise N=16c
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "common/base/rng.h"
+using babygpt::Rng;
+using Row = std::vector<double>;
+
+struct ForgetfulLayer {
+    double weight, p;  // y = dropout(tanh(weight x))
+    Rng& stream;
+    double weight_gradient = 0;
+
+    Row forward(const Row& x) {
+        input = x;
+        Row y, mask;
+        compute(x, stream, y, mask);
+        return y;  // the mask is forgotten, and so is what tanh gave
+    }
+
+    Row backward(const Row& dy) {
+        Row y, mask, dx;
+        compute(input, stream, y, mask);  // again
+        for (size_t i = 0; i < input.size(); ++i) {
+            double h = std::tanh(weight * input[i]), slope = dy[i] * mask[i] * (1 - h * h);
+            weight_gradient += slope * input[i];
+            dx.push_back(slope * weight);
+        }
+        return dx;
+    }
+
+    Row input = {};
+
+    void compute(const Row& x, Rng& coins, Row& y, Row& mask) const {
+        for (double number : x) {
+            mask.push_back(coins.uniform() < p ? 0 : 1 / (1 - p));
+            y.push_back(std::tanh(weight * number) * mask.back());
+        }
+    }
+};

@@ -1,0 +1,39 @@
+// Lesson 16: the square root. A chain of 64 layers whose inside is no larger than what goes in, every k of them
+// together.
+#include <algorithm>
+#include <cstdio>
+
+#include "common/nn/nn.h"
+#include "common/tensor/allocator.h"
+using namespace babygpt;
+
+int main() {
+    const size_t n = 64;
+    std::vector<Linear> layers;
+    Rng rng(1);
+    for (size_t i = 0; i < n; ++i) layers.emplace_back(64, 64, rng);
+    Tensor x = Tensor::parameter({512, 64});
+    fill_normal(x, 1, rng);
+    const double one = double(x.count() * sizeof(real));
+    auto step = [&](size_t k) {
+        Tensor y = x;
+        for (size_t first = 0, last; first < n; first = last) {
+            last = std::min(first + k, n);
+            auto segment = [&layers, first, last](Tensor z) {
+                for (size_t i = first; i < last; ++i) z = tanh(layers[i](z));
+                return z;
+            };
+            y = last < n ? checkpoint(segment, y) : segment(y);
+        }
+        sum(y).backward();
+    };
+    step(n);  // makes room for gradients
+    std::printf("    k   n/k + k   arrays at the peak     MB\n");
+    for (size_t k = 1; k <= n; k *= 2) {
+        size_t before = live_bytes();
+        reset_peak();
+        step(k);
+        double bytes = double(peak_bytes() - before);
+        std::printf("%5zu %9zu %20.1f %6.2f\n", k, n / k + k, bytes / one, bytes / 1e6);
+    }
+}

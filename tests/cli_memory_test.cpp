@@ -1,0 +1,107 @@
+// Stage 16 from the command line: memory is saved, and nothing else changes.
+#include "tests/shell.h"
+
+using namespace babygpt;
+
+namespace {
+
+std::string train(const std::string& more, int steps = 6) {
+    return "16_memory train --batch-size 4 --n-embd 16 --n-head 2 --n-layer 3 --eval-interval 3 --eval-batches 1 "
+           "--threads 2 --steps " +
+           std::to_string(steps) + " " + more;
+}
+
+std::vector<Cells> losses(const Shell& shell, const std::string& run) {
+    std::vector<Cells> table = columns(shell.read(run + "/metrics.csv"));
+    REQUIRE(table.size() == 5);
+    table.resize(3);  // what comes then depends on the clock
+    return table;
+}
+
+}  // namespace
+
+TEST_SUITE("command line") {
+    TEST_CASE("16_memory: --checkpoint trains to the same losses and the same weights" * with_programs()) {
+        Shell shell;
+        works(shell, train("--checkpoint 0 --out plain"));
+        for (const std::string k : {"1", "2", "3", "9"}) {
+            CAPTURE(k);
+            works(shell, train("--checkpoint " + k + " --out forgets_" + k));
+            CHECK(losses(shell, "forgets_" + k) == losses(shell, "plain"));
+            CHECK(tensors(shell, "forgets_" + k + "/model.safetensors") == tensors(shell, "plain/model.safetensors"));
+        }
+        works(shell,
+              "13_bert --batch-size 4 --n-embd 16 --n-head 2 --n-layer 3 --eval-interval 3 --eval-batches 1 "
+              "--threads 2 --steps 6 --out bert");
+        CHECK(losses(shell, "bert") == losses(shell, "plain"));
+    }
+
+    TEST_CASE("16_memory: a run that stopped goes on, with the options it had or with others" * with_programs()) {
+        Shell shell;
+        works(shell, train("--out whole"));
+        works(shell, train("--out again", 3) + "; 16_memory train --resume --out again --steps 6");
+        works(shell, train("--checkpoint 2 --out other", 3) +
+                         "; 16_memory train --resume --out other --steps 6 --checkpoint 0");
+        // The schedule was planned for three steps at first, so the two that were stopped are compared.
+        CHECK(losses(shell, "again") == losses(shell, "other"));
+        CHECK(losses(shell, "again")[0] == losses(shell, "whole")[0]);
+    }
+
+    TEST_CASE("16_memory: --chunk trains, and the model fills blanks in texts of any length" * with_programs()) {
+        Shell shell;
+        works(shell, train("--chunk 16 --dropout 0 --out run"));
+        works(shell, train("--dropout 0 --out whole"));
+        std::vector<Cells> chunked = losses(shell, "run"), whole = losses(shell, "whole");
+        for (size_t i = 1; i < whole[2].size(); ++i)
+            CHECK(std::stod(chunked[2][i]) == doctest::Approx(std::stod(whole[2][i])).epsilon(1e-3));
+        CHECK(says(works(shell, "16_memory fill 'Rosa won a ____ kite.' --model run"), "blank 1"));
+        works(shell, "16_memory follows 'Rosa won a red kite.' 'It was red.' --model run --show attention");
+    }
+
+    TEST_CASE("16_memory: --help, and what cannot be used" * with_programs()) {
+        Shell shell;
+        std::string help = works(shell, "16_memory --help");
+        for (const char* words : {"Usage: 16_memory [measure]", "16_memory train [OPTIONS]", "--checkpoint", "--chunk",
+                                  "16_memory fill [OPTIONS] TEXT", "memory and time of a step"})
+            CHECK_MESSAGE(says(help, words), words);
+        refuses(shell, "16_memory --steps 5", "this stage's measure has no --steps");
+        refuses(shell, "16_memory tell", "there is measure (the default), train, fill and follows");
+        refuses(shell, "16_memory train --checkpoint -1", "'-1' is not a whole number from 0 to 1000");
+        refuses(shell, "16_memory train --chunk many", "'many' is not a whole number");
+        refuses(shell, "16_memory train --chunk 48", "--block-size 128 is not a multiple of --chunk 48");
+        refuses(shell, "13_bert --checkpoint 1", "has no --checkpoint");
+    }
+
+    TEST_CASE("10_gpt: --checkpoint trains to the same losses and weights, and is kept for --resume" *
+              with_programs()) {
+        Shell shell;
+        write_small_text(shell);
+        std::string line = quick("10_gpt", 4) + " --n-layer 5 --n-embd 16 --dropout 0.1 ";
+        works(shell, line + "--out plain");
+        for (const std::string k : {"1", "2", "5"}) {
+            works(shell, line + "--out forgets --checkpoint " + k);
+            CHECK(losses(shell, "forgets") == losses(shell, "plain"));
+            CHECK(tensors(shell, "forgets/model.safetensors") == tensors(shell, "plain/model.safetensors"));
+        }
+        works(shell, "10_gpt --resume --out plain --steps 8; 10_gpt --resume --out forgets --steps 8");
+        CHECK(losses(shell, "forgets") == losses(shell, "plain"));
+        refuses(shell, "10_gpt --chunk 4", "has no --chunk");
+        refuses(shell, "09_heads --checkpoint 1", "has no --checkpoint");
+    }
+
+    // A sanitizer needs terabytes of address space, so no limit can be set on it.
+    TEST_CASE("16_memory: within a limit that the plain way breaks, a deep model trains with --checkpoint" *
+              doctest::skip(sizeof(real) == 8 || !Shell::ready() || Shell::sanitized())) {
+        Shell shell;
+        auto deep = [](const std::string& more) {
+            return "16_memory train --batch-size 8 --n-embd 64 --n-head 4 --n-layer 60 --steps 1 --eval-batches 1 "
+                   "--threads 1 --out run " +
+                   more;
+        };
+        std::string limit = "ulimit -v 400000; ";
+        Result plain = shell(limit + deep("--checkpoint 0"));
+        CHECK(plain.code == 2);
+        CHECK(says(plain.err, "not enough memory"));
+        works(shell, limit + deep("--checkpoint 1"));
+    }
+}

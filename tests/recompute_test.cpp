@@ -1,0 +1,320 @@
+// checkpoint() and stage 16: the same gradients in less memory.
+#include "common/tensor/allocator.h"
+#include "common/train/pretraining.h"
+#include "common/train/trainer.h"
+#include "tests/check.h"
+#include "tests/fixture.h"
+
+#include "common/babygpt.h"
+#define main stage_main
+namespace stage16 {
+#include "stages/16_memory.cpp"
+}
+#undef main
+
+using namespace babygpt;
+
+namespace {
+
+using Function = std::function<Tensor(const Tensor&)>;
+
+// The value of f(x), then the gradients of all that it is made of, with dropout's coins from seed 5.
+std::vector<std::vector<real>> all_of(const Function& f, const Tensor& x, std::vector<Tensor> parameters) {
+    parameters.push_back(x);
+    for (Tensor& parameter : parameters) parameter.clear_grad();
+    Rng coins(5);
+    DropoutScope training(coins);
+    Tensor y = f(x);
+    std::vector<std::vector<real>> all{copy(y.values())};
+    y.backward(random_constant(y.shape(), 9));
+    for (const Tensor& parameter : parameters) all.push_back(copy(parameter.grad()));
+    all.push_back({real(coins.next() >> 40)});  // the stream goes on where it would have
+    return all;
+}
+
+struct Layer {  // with a parameter that is used twice, and dropout
+    Tensor weight = random_tensor({8, 8}, 1, 0.5), bias = random_tensor({8}, 2), gain = random_tensor({8}, 3);
+    Tensor operator()(const Tensor& x) const {
+        Tensor h = Dropout{0.3}(tanh(linear(x, weight, bias)));
+        return x + layer_norm(linear(h, weight, bias), gain, bias);
+    }
+};
+
+BertConfig sizes(int layers = 5, double dropout = 0.1) {
+    return {.vocab_size = 23,
+            .hidden_size = 16,
+            .num_hidden_layers = layers,
+            .num_attention_heads = 4,
+            .intermediate_size = 24,
+            .hidden_dropout_prob = dropout,
+            .attention_probs_dropout_prob = dropout,
+            .max_position_embeddings = 12};
+}
+
+BertInput input(int T = 8) {
+    Tokens ids(2, T);
+    Rng rng(3);
+    for (int& id : ids.ids) id = 1 + int(rng.below(22));
+    return {.input_ids = ids, .attention_mask = padding({T, T - 2}, T)};
+}
+
+// Loss and gradients of a step of stage 16; peak_bytes() then tells what it took beyond what was there.
+std::vector<real> step(const BertConfig& config, const BertInput& in, size_t* peak = nullptr) {
+    Rng start(1), coins(2);
+    stage16::Model model(config, start);
+    for (int i = 0; i < (peak ? 2 : 1); ++i) {  // the first also makes room for gradients
+        for (Module::Parameter& parameter : model.parameters) parameter.tensor.clear_grad();
+        size_t before = live_bytes();
+        reset_peak();
+        DropoutScope training(coins);
+        BertForPreTrainingOutput out = model(in);
+        Tensor loss = cross_entropy(out.prediction_logits, *in.input_ids) +
+                      cross_entropy(out.seq_relationship_logits, Tokens(in.input_ids->B, 1));
+        out = {};
+        loss.backward();
+        if (peak) *peak = peak_bytes() - before;
+    }
+    std::vector<real> all;
+    for (const auto& [name, tensor] : model.parameters)
+        all.insert(all.end(), tensor.grad().begin(), tensor.grad().end());
+    return all;
+}
+
+const Sentences& tales() {
+    static const Sentences text = load_sentences("tales");
+    return text;
+}
+
+std::vector<double> losses(int checkpoint, int threads) {
+    Options o{.stage = "16_memory",
+              .batch_size = 4,
+              .block_size = 128,
+              .n_embd = 16,
+              .n_head = 2,
+              .n_layer = 3,
+              .positions = "relative_key",
+              .dropout = 0.1,
+              .steps = 4,
+              .learning_rate = 1e-2,
+              .threads = threads,
+              .checkpoint = checkpoint};
+    PreTraining objective(o, tales(),
+                          [](const BertConfig& c, Rng& rng) { return std::make_unique<stage16::Model>(c, rng); });
+    Trainer trainer(o, objective);
+    std::vector<double> all;
+    for (int i = 0; i < 4; ++i) all.push_back(trainer.step());
+    return all;
+}
+
+}  // namespace
+
+TEST_SUITE("recompute") {
+    TEST_CASE("checkpoint: value and gradients are the same to the bit, dropout's coins included") {
+        Layer layer;
+        Tensor x = random_tensor({2, 3, 8}, 4);
+        Function plain = [&](const Tensor& y) { return layer(layer(y)); };
+        Function whole = [&](const Tensor& y) { return checkpoint(plain, y); };
+        Function each = [&](const Tensor& y) { return checkpoint(layer, checkpoint(layer, y)); };
+        Function nested = [&](const Tensor& y) { return checkpoint(each, y); };
+        auto expected = all_of(plain, x, {layer.weight, layer.bias, layer.gain});
+        for (const Function& f : {whole, each, nested})
+            CHECK(all_of(f, x, {layer.weight, layer.bias, layer.gain}) == expected);
+    }
+
+    TEST_CASE("checkpoint: gradients against finite differences") {
+        Layer layer;
+        Tensor x = random_tensor({2, 3, 8}, 4);
+        auto f = [&] {
+            Rng coins(5);
+            DropoutScope training(coins);
+            return checkpoint(layer, checkpoint(layer, x)) * x;  // and x is used elsewhere
+        };
+        check_gradients(f, {x, layer.weight, layer.bias, layer.gain}, 20, in_double ? 1e-6 : 3e-2);
+    }
+
+    TEST_CASE("checkpoint: forgets what is inside, and all of it is gone after the walk") {
+        Layer layer;
+        Tensor x = random_tensor({64, 8}, 4);
+        sum(layer(x)).backward();  // makes room for gradients
+        auto live_after = [&](const Function& f) {
+            size_t before = live_bytes();
+            Tensor y = f(x);
+            return live_bytes() - before;
+        };
+        double one = double(x.count() * sizeof(real));
+        CHECK(double(live_after([&](const Tensor& y) { return checkpoint(layer, y); })) < 1.1 * one);
+        CHECK(double(live_after(layer)) > 2.5 * one);
+        size_t before = live_bytes();
+        sum(checkpoint(layer, x)).backward();
+        CHECK(live_bytes() == before);
+    }
+
+    TEST_CASE("checkpoint: parameters learn behind an x that wants no gradient, and so does what f hands through") {
+        Tensor weight = random_tensor({3, 3}), x = random_constant({2, 3}, 2), wanted = random_tensor({2, 3}, 3);
+        sum(checkpoint([&](const Tensor& y) { return linear(y, weight); }, x)).backward();
+        CHECK(weight.has_grad());
+        CHECK_FALSE(x.has_grad());
+        sum(checkpoint([](const Tensor& y) { return y; }, wanted)).backward();
+        CHECK(copy(wanted.grad()) == std::vector<real>(6, 1));
+        Tensor table = random_tensor({2, 3});
+        sum(checkpoint([&](const Tensor&) { return table; }, x)).backward();
+        CHECK(copy(table.grad()) == std::vector<real>(6, 1));
+        CHECK_NOTHROW(sum(checkpoint([&](const Tensor& y) { return y; }, x)).backward());
+    }
+
+    TEST_CASE("checkpoint: outside of a DropoutScope no coins are thrown, also where the walk is inside of one") {
+        Layer layer;
+        Tensor x = random_tensor({2, 8}, 4);
+        sum(layer(x)).backward();
+        std::vector<real> expected = copy(x.grad());
+        x.clear_grad();
+        Tensor loss = sum(checkpoint(layer, x));
+        Rng coins(1);
+        DropoutScope training(coins);
+        loss.backward();
+        CHECK(copy(x.grad()) == expected);
+    }
+
+    TEST_CASE("checkpoint: under NoGrad it is f; backward() under NoGrad is refused") {
+        Layer layer;
+        Tensor x = random_tensor({2, 8}, 4), recorded = sum(checkpoint(layer, x));
+        NoGrad evaluation;
+        int calls = 0;
+        Tensor y = checkpoint(
+            [&](const Tensor& z) {
+                ++calls;
+                return layer(z);
+            },
+            x);
+        CHECK(calls == 1);
+        CHECK_FALSE(y.wants_grad());
+        check_error([&] { recorded.backward(); }, {"checkpoint", "NoGrad"});
+    }
+
+    TEST_CASE("checkpoint: an error inside, forward or on the way back, leaves nothing broken") {
+        Layer layer;
+        Tensor x = random_tensor({2, 8}, 4);
+        auto expected = all_of(layer, x, {layer.weight});
+        int calls = 0, fails_at = 1;
+        Function f = [&](const Tensor& y) {
+            Tensor z = layer(y);
+            if (++calls == fails_at) fail("not now");
+            return z;
+        };
+        check_error([&] { checkpoint(f, x); }, {"not now"});
+        CHECK(grad_enabled());
+        calls = 0, fails_at = 2;
+        size_t before = live_bytes();
+        check_error([&] { sum(checkpoint(f, x * 2.0)).backward(); }, {"not now"});
+        CHECK(live_bytes() == before);
+        CHECK(all_of([&](const Tensor& y) { return checkpoint(layer, y); }, x, {layer.weight}) == expected);
+    }
+
+    TEST_CASE("checkpoint: a tensor that f took from outside gets its gradient, or the walk is refused") {
+        Tensor x = random_tensor({4}), outside = random_tensor({4}, 2);
+        auto loss = [&](bool later) {
+            Tensor h = outside * outside;
+            Tensor y = checkpoint([h](const Tensor& z) { return z * h; }, x);
+            return later ? sum(y) + sum(h) : sum(h) + sum(y);
+        };
+        int right = 0, refused = 0;
+        for (bool later : {false, true}) {
+            x.clear_grad(), outside.clear_grad();
+            try {
+                loss(later).backward();
+                ++right;
+                for (size_t i = 0; i < 4; ++i)
+                    CHECK(outside.grad()[i] ==
+                          doctest::Approx(2 * double(outside.values()[i]) * (1 + double(x.values()[i]))));
+            } catch (const Error& error) {
+                ++refused;
+                CHECK(std::string(error.what()).find("walked before") != std::string::npos);
+            }
+        }
+        CHECK(right == 1);  // where the walk comes to the checkpoint first
+        CHECK(refused == 1);
+    }
+
+    TEST_CASE("16: every k gives the gradients of 13 to the bit, also one that does not divide the layers") {
+        std::vector<real> expected = step(sizes(), input());
+        for (int k : {1, 2, 3, 4, 5, 6, 1000}) {
+            CAPTURE(k);
+            BertConfig config = sizes();
+            config.gradient_checkpointing = k;
+            CHECK(same_bytes(step(config, input()), expected));
+        }
+    }
+
+    TEST_CASE("16: chunks give the same numbers and gradients, alone and within checkpoints") {
+        std::vector<real> expected = step(sizes(3, 0), input());
+        for (int k : {0, 1, 2})
+            for (int chunk : {1, 2, 4, 8}) {
+                BertConfig config = sizes(3, 0);
+                config.gradient_checkpointing = k, config.chunk_size_feed_forward = chunk;
+                CHECK(difference(step(config, input()), expected) < 10 * rounding);
+            }
+    }
+
+    TEST_CASE("16: with dropout, chunks within checkpoints are computed again with the coins of the first time") {
+        BertConfig chunked = sizes(), both = sizes();
+        chunked.chunk_size_feed_forward = both.chunk_size_feed_forward = 4, both.gradient_checkpointing = 2;
+        CHECK(same_bytes(step(chunked, input()), step(both, input())));
+    }
+
+    TEST_CASE("16: what the original refuses: chunks that do not fit, and keeping what is computed twice") {
+        BertConfig config = sizes();
+        config.chunk_size_feed_forward = 2, config.gradient_checkpointing = 1;
+        check_error([&] { step(config, input(7)); },
+                    {"The dimension to be chunked 7 has to be a multiple of the chunk size 2"});
+        Rng rng(1);
+        stage16::Model model(config, rng);
+        std::vector<Tensor> kept;
+        BertInput states = input(), maps = input();
+        states.hidden_states = &kept, maps.attentions = &kept;
+        check_error([&] { model(states); }, {"incompatible with gradient checkpointing", "NoGrad"});
+        check_error([&] { model(maps); }, {"incompatible with gradient checkpointing"});
+        NoGrad reading;
+        kept.clear();
+        model(states);
+        CHECK(kept.size() == 6);
+    }
+
+    TEST_CASE("16: less at the peak, for checkpoints, for chunks, and least for both") {
+        BertInput in = input(12);
+        auto peak = [&](int k, int chunk) {
+            BertConfig config = sizes(12);
+            config.gradient_checkpointing = k, config.chunk_size_feed_forward = chunk;
+            config.intermediate_size = 64;
+            size_t bytes = 0;
+            step(config, in, &bytes);
+            return double(bytes);
+        };
+        double plain = peak(0, 0);
+        CHECK(peak(1, 0) < 0.25 * plain);
+        CHECK(peak(3, 0) < 0.6 * plain);
+        CHECK(peak(0, 2) < 0.8 * plain);
+        CHECK(peak(1, 2) < peak(1, 0));
+        CHECK(peak(12, 0) == plain);
+        NoGrad reading;  // where nothing is kept, the widest layer decides
+        BertConfig config = sizes(2);
+        config.intermediate_size = 640;
+        auto reads = [&](int chunk) {
+            config.chunk_size_feed_forward = chunk;
+            Rng rng(1);
+            stage16::Model model(config, rng);
+            size_t before = live_bytes();
+            reset_peak();
+            model(in);
+            return double(peak_bytes() - before);
+        };
+        CHECK(reads(2) < 0.5 * reads(0));
+    }
+
+    TEST_CASE("16: training goes the same way to the bit, on one thread and on two") {
+        for (int threads : {1, 2}) {
+            CAPTURE(threads);
+            std::vector<double> expected = losses(0, threads);
+            for (int k : {1, 2, 3}) CHECK(losses(k, threads) == expected);
+        }
+    }
+}
