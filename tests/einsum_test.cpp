@@ -93,6 +93,20 @@ TEST_SUITE("einsum") {
             }
     }
 
+    TEST_CASE("einsum: axes that become one in a copy, values and gradients, the second added to the first") {
+        const std::map<char, int> of{{'b', 3}, {'h', 2}, {'q', 18}, {'k', 35}, {'d', 5}};  // more than a copied block
+        for (std::string formula : {"bqhd,qkd->bhqk", "bkhd,qkd->bhqk", "kbdh,qkd->qbhk", "bhqk,bkhd->qdbh"}) {
+            CAPTURE(formula);
+            size_t comma = formula.find(',');
+            Tensor a = random_tensor(shape_of(formula.substr(0, comma), of), 1);
+            Tensor b = random_tensor(shape_of(formula.substr(comma + 1, formula.find('-') - comma - 1), of), 2);
+            Tensor y = einsum(formula, a, b), expected = by_loops(formula, a, b);
+            CHECK(to_string(y.shape()) == to_string(expected.shape()));
+            CHECK(difference(y.values(), expected.values()) < rounding);
+            check_gradients([&] { return einsum(formula, a, b) + einsum(formula, a, b) * 2.0; }, {a, b}, 100);
+        }
+    }
+
     TEST_CASE("einsum: a gradient is added to what is there, and a tensor may meet itself") {
         Tensor x = random_tensor({3, 4, 4}, 1);
         check_gradients([&] { return einsum("bij,bjk->bik", x, x) + x; }, {x});

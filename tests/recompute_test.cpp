@@ -1,5 +1,5 @@
 // checkpoint() and stage 16: the same gradients in less memory.
-#include "common/tensor/pool.h"
+#include "common/tensor/allocator.h"
 #include "common/train/pretraining.h"
 #include "common/train/trainer.h"
 #include "tests/check.h"

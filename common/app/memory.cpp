@@ -7,7 +7,7 @@
 #include "common/app/command_line.h"
 #include "common/base/files.h"
 #include "common/base/format.h"
-#include "common/tensor/pool.h"
+#include "common/tensor/allocator.h"
 
 namespace babygpt {
 

@@ -24,11 +24,12 @@ void for_strips(size_t T, F f) {
 
 // y = x times its part of the dropout mask
 void drop(const Attention& s, size_t row, const real* x, real* y, size_t n) {
+    const DropoutMask mask = *s.dropout;  // a copy: the compiler then sees that writing to y does not change it
     uint32_t first = s.first + static_cast<uint32_t>(row * s.T);
-    for (size_t j = 0; j < n; ++j) y[j] = x[j] * (*s.dropout)(first + static_cast<uint32_t>(j));
+    for (size_t j = 0; j < n; ++j) y[j] = x[j] * mask(first + static_cast<uint32_t>(j));
 }
 
-using Buffer = std::vector<real, PoolAllocator<real>>;
+using Buffer = std::vector<real, ArrayAllocator<real>>;
 
 }  // namespace
 

@@ -14,14 +14,17 @@ namespace babygpt {
 
 namespace {
 
+enum Kind { batch, free_of_a, free_of_b, contracted };
+
 struct Axis {  // a label: its size, and how far apart its numbers lie in a, b and y; 0 where it does not occur
     size_t size = 1, a = 0, b = 0, y = 0;
-    bool same_kind(const Axis& o) const { return !a == !o.a && !b == !o.b && !y == !o.y; }
+    Kind kind() const { return !y ? contracted : !b ? free_of_a : !a ? free_of_b : batch; }
     bool continues(const Axis& o) const {  // this inside of o is one long axis, in all three
         return a * size == o.a && b * size == o.b && y * size == o.y;
     }
 };
 using Axes = std::vector<Axis>;
+using Stride = size_t Axis::*;
 
 // Calls f(offset in a, in b, in y) for every combination of the axes' places.
 template <class F>
@@ -41,7 +44,18 @@ void for_each(const Axes& axes, const F& f) {
     }
 }
 
-// The labels of y, then those that are summed over; neighbours of a kind are joined where memory allows.
+// Makes one axis of those of a kind, where memory allows.
+void join(Axes& axes) {
+    for (size_t i = axes.size(); i-- > 1;)
+        for (size_t j = i; j-- > 0;)
+            if (axes[i].kind() == axes[j].kind() && axes[i].continues(axes[j])) {
+                axes[i].size *= axes[j].size;
+                axes.erase(axes.begin() + std::ptrdiff_t(j));
+                --i;
+            }
+}
+
+// The labels of y, then those that are summed over.
 Axes axes_of(const std::string& la, const Array::shape_type& a, const std::string& lb, const Array::shape_type& b,
              const std::string& ly, const Array::shape_type& y) {
     Axes axes;
@@ -61,70 +75,115 @@ Axes axes_of(const std::string& la, const Array::shape_type& a, const std::strin
         axis.a = stride(la, a), axis.b = stride(lb, b), axis.y = stride(ly, y);
         if (axis.size > 1) axes.push_back(axis);
     }
-    for (size_t i = axes.size(); i-- > 1;)
-        for (size_t j = i; j-- > 0;)
-            if (axes[i].same_kind(axes[j]) && axes[i].continues(axes[j])) {
-                axes[i].size *= axes[j].size;
-                axes.erase(axes.begin() + std::ptrdiff_t(j));
-                --i;
-            }
+    join(axes);
     return axes;
 }
 
-// Gives an operand other strides, those of a copy laid out row by row, loops first. Returns the axes of the
-// copying: `a` is where a number was, `y` where it goes.
-Axes lay_out(Axes& loops, Axis& m, Axis& n, Axis& k, size_t Axis::*stride) {
-    std::vector<Axis*> order;
-    for (Axis& axis : loops) order.push_back(&axis);
-    order.insert(order.end(), {&m, &n, &k});
+auto find_last(auto& axes, Kind kind) {
+    return std::find_if(axes.rbegin(), axes.rend(), [kind](const Axis& axis) { return axis.kind() == kind; });
+}
+Axis last(const Axes& axes, Kind kind) {  // or one of size 1
+    auto found = find_last(axes, kind);
+    return found == axes.rend() ? Axis() : *found;
+}
+
+// Whether short axes of a kind would be one longer axis if they lay side by side in this operand. It pays to copy it
+// then: a product prepares as much for four rows as for a hundred.
+bool in_pieces(const Axes& axes, Kind kind, Stride stride) {
+    Axis inner = last(axes, kind);
+    size_t next = inner.*stride;
+    for (size_t i = axes.size(); i-- > 0 && inner.size < 32;)
+        if (axes[i].kind() == kind) {
+            if (axes[i].*stride != next) return true;
+            next *= axes[i].size;
+        }
+    return false;
+}
+
+// Gives an operand the strides of a copy that is laid out kind by kind. Returns the axes of the copying: `a` is where a
+// number was, `y` where it goes.
+Axes lay_out(Axes& axes, Stride stride) {
+    std::ranges::stable_sort(axes, {}, &Axis::kind);
     Axes moves;
     size_t count = 1;
-    for (size_t i = order.size(); i-- > 0;)
-        if (size_t& step = order[i]->*stride) {
-            moves.insert(moves.begin(), {.size = order[i]->size, .a = step, .y = count});
+    for (size_t i = axes.size(); i-- > 0;)
+        if (size_t& step = axes[i].*stride) {
+            moves.insert(moves.begin(), {.size = axes[i].size, .a = step, .y = count});
             step = count;
-            count *= order[i]->size;
+            count *= axes[i].size;
         }
     return moves;
+}
+
+// to = beta to + from; where rows become columns, block by block, so that a line of the cache is read and written once.
+void move(Axes axes, const real* from, real* to, real beta) {
+    auto take = [&](Stride stride) {  // the axis along which numbers lie side by side
+        auto found = std::ranges::find(axes, size_t{1}, stride);
+        Axis axis = found == axes.end() ? Axis{.a = 1, .y = 1} : *found;
+        if (found != axes.end()) axes.erase(found);
+        return axis;
+    };
+    auto put = [=](const real* x, real* y, size_t n) {
+        for (size_t i = 0; i < n; ++i) y[i] = x[i] + (beta == 0 ? 0 : beta * y[i]);
+    };
+    Axis row = take(&Axis::y);
+    if (row.a == 1) return for_each(axes, [&](size_t was, size_t, size_t is) { put(from + was, to + is, row.size); });
+    Axis column = take(&Axis::a);
+    constexpr size_t width = 16;
+    real block[width][width];
+    for_each(axes, [&](size_t was, size_t, size_t is) {
+        for (size_t i = 0; i < column.size; i += width)
+            for (size_t j = 0; j < row.size; j += width) {
+                size_t rows = std::min(width, column.size - i), columns = std::min(width, row.size - j);
+                const real* x = from + was + i + j * row.a;
+                for (size_t c = 0; c < columns; ++c)
+                    for (size_t r = 0; r < rows; ++r) block[r][c] = x[c * row.a + r];
+                for (size_t r = 0; r < rows; ++r) put(block[r], to + is + (i + r) * column.y + j, columns);
+            }
+    });
 }
 
 // y = beta y + the sums of products of a and b
 void contract(const std::string& la, const Array& a, const std::string& lb, const Array& b, const std::string& ly,
               const Array::shape_type& shape, real* y, real beta) {
     Axes loops = axes_of(la, a.shape(), lb, b.shape(), ly, shape);
-    auto take = [&](bool in_a, bool in_b, bool in_y) {  // the last of this kind, or one of size 1
-        for (size_t i = loops.size(); i-- > 0;)
-            if (Axis axis = loops[i]; bool(axis.a) == in_a && bool(axis.b) == in_b && bool(axis.y) == in_y) {
-                loops.erase(loops.begin() + std::ptrdiff_t(i));
-                return axis;
-            }
-        return Axis();
-    };
-    Axis m = take(true, false, true), n = take(false, true, true), k = take(true, true, false);
     const real *from_a = a.data(), *from_b = b.data();
-    if (m.y == 1) {  // y^T = b^T a^T
+    if (last(loops, free_of_a).y == 1) {  // y^T = b^T a^T
         std::swap(from_a, from_b);
-        std::swap(m, n);
-        std::swap(m.a, m.b), std::swap(n.a, n.b), std::swap(k.a, k.b);
         for (Axis& axis : loops) std::swap(axis.a, axis.b);
     }
-    Array copy_of_a, copy_of_b, result;  // where rows or columns do not lie side by side
-    auto copied = [&](const real* from, size_t Axis::*stride, Array& copy) -> const real* {
-        Axes moves = lay_out(loops, m, n, k, stride);
+    // Operands whose rows or columns do not lie side by side, or are in pieces, are copied.
+    Array copy_of_a = no_numbers(), copy_of_b = no_numbers(), result = no_numbers();
+    auto any_in_pieces = [&](Kind first, Kind second, Stride stride) {
+        return in_pieces(loops, first, stride) || in_pieces(loops, second, stride);
+    };
+    auto copied = [&](const real* from, Stride stride, Array& copy) -> const real* {
+        Axes moves = lay_out(loops, stride);
         copy = Array(Array::shape_type{moves[0].size * moves[0].y});
-        for_each(moves, [&](size_t was, size_t, size_t is) { copy.data()[is] = from[was]; });
+        move(moves, from, copy.data(), 0);
         return copy.data();
     };
-    if (k.a > 1 && m.a > 1) from_a = copied(from_a, &Axis::a, copy_of_a);
-    if (n.b > 1 && k.b > 1) from_b = copied(from_b, &Axis::b, copy_of_b);
-    Axes moves_back;
+    if (any_in_pieces(free_of_a, contracted, &Axis::a) ||
+        (last(loops, free_of_a).a > 1 && last(loops, contracted).a > 1))
+        from_a = copied(from_a, &Axis::a, copy_of_a);
+    if (any_in_pieces(free_of_b, contracted, &Axis::b) ||
+        (last(loops, free_of_b).b > 1 && last(loops, contracted).b > 1))
+        from_b = copied(from_b, &Axis::b, copy_of_b);
+    Axes moves;
     real *to = y, beta_of_result = beta;
     size_t count = std::accumulate(shape.begin(), shape.end(), size_t{1}, std::multiplies<>());
-    if (n.y > 1) {
-        moves_back = lay_out(loops, m, n, k, &Axis::y);
+    if (any_in_pieces(free_of_a, free_of_b, &Axis::y) || last(loops, free_of_b).y > 1) {
+        moves = lay_out(loops, &Axis::y);
         result = Array(Array::shape_type{count});
         to = result.data(), beta_of_result = 0;
     }
+    join(loops);
+    auto take = [&](Kind kind) {
+        Axis axis = last(loops, kind);
+        if (axis.size > 1) loops.erase(std::next(find_last(loops, kind)).base());
+        return axis;
+    };
+    Axis m = take(free_of_a), n = take(free_of_b), k = take(contracted);
     bool sums = std::ranges::any_of(loops, [](const Axis& axis) { return axis.y == 0; });
     if (sums && beta_of_result == 0) std::fill_n(to, count, real(0)), beta_of_result = 1;
 
@@ -135,8 +194,9 @@ void contract(const std::string& la, const Array& a, const std::string& lb, cons
         rows_of_a.data = from_a + at_a, rows_of_b.data = from_b + at_b;
         gemm(m.size, n.size, k.size, 1, rows_of_a, rows_of_b, beta_of_result, to + at_y, std::max(m.y, n.size));
     });
-    if (to != y)
-        for_each(moves_back, [&](size_t was, size_t, size_t is) { y[was] = to[is] + (beta == 0 ? 0 : beta * y[was]); });
+    if (to == y) return;
+    for (Axis& axis : moves) std::swap(axis.a, axis.y);
+    move(moves, to, y, beta);
 }
 
 Array::shape_type shape_of(const std::string& labels, const std::string& la, const Tensor& a, const std::string& lb,

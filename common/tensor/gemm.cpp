@@ -89,8 +89,8 @@ void row_times_transposed(size_t n, size_t k, real alpha, const real* a, const r
         for (; j + 4 <= end; j += 4) dots.template operator()<4>(j);
         for (; j < end; ++j) dots.template operator()<1>(j);
     };
-    if (n * k < size_t{1} << 14) return columns(0, n);
-    size_t half = n / 2 / 4 * 4;  // half of the weights are for a worker with nothing else to do
+    if (n * k < size_t{1} << 15) return columns(0, n);  // it is over before another worker has come
+    size_t half = n / 2 / 4 * 4;                        // half of the weights are for a worker with nothing else to do
     fork_join([&] { columns(0, half); }, [&] { columns(half, n); });
 }
 

@@ -43,9 +43,8 @@ struct DropoutMask {
     real scale;
 };
 
-void gelu(std::span<const real> x, std::span<real> y);
-void gelu_pullback(std::span<const real> x, std::span<real> dy);  // dy becomes dx
-void tanh(std::span<real> x);                                     // in place
+void gelu(std::span<real> x, std::span<real> y);  // y = gelu(x), and x becomes the slope there, dy/dx
+void tanh(std::span<real> x);                     // in place
 
 void add(std::span<const real> x, std::span<real> sum);  // sum += x
 double sum_of_squares(std::span<const real> x);

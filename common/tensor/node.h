@@ -13,7 +13,7 @@ struct Node {
     ~Node();  // iterative: a deep graph that nobody walked must not overflow the stack
 
     std::shared_ptr<Array> value;  // shared: a pullback may keep it, and the replicas of a parameter have it in common
-    Array grad;
+    Array grad = no_numbers();
     bool has_grad = false;
     bool wants_grad = false;
     enum { unseen, listed, done } walk = unseen;  // by backward()

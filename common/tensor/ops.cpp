@@ -113,12 +113,14 @@ Tensor relu(Tensor x) {
 //< relu
 
 // y = x P(x), with P(x) = (1 + erf(x / sqrt 2)) / 2 the chance that a normal number is below x, and p its density:
-// dx = dy (P(x) + x p(x))
-Tensor gelu(const Tensor& x) {
-    auto y = like(x);
-    gelu(x.values(), {y->data(), y->size()});
-    return make_result(y, {x}, [x](Array& dy) {
-        gelu_pullback(std::as_const(x).values(), {dy.data(), dy.size()});
+// dx = dy (P(x) + x p(x)), a slope that is computed and kept on the way forward, where P is at hand
+Tensor gelu(Tensor x) {
+    std::shared_ptr<Array> slope = take_value(x);
+    if (!slope) slope = std::make_shared<Array>(value(x));
+    auto y = make_array(slope->shape());
+    gelu({slope->data(), slope->size()}, {y->data(), y->size()});
+    return make_result(y, {x}, [x, slope](Array& dy) {
+        xt::noalias(dy) *= *slope;
         add_grad(x, std::move(dy));
     });
 }
@@ -140,7 +142,8 @@ Tensor dropout(Tensor x, double p, uint64_t key) {
     if (!(p >= 0 && p < 1)) fail("dropout: a share of ", p, " is not in [0, 1)");
     std::shared_ptr<Array> y = take_value(x);
     if (!y) y = std::make_shared<Array>(value(x));
-    auto drop = [mask = DropoutMask(key, p)](Array& a) {
+    auto drop = [key, p](Array& a) {
+        const DropoutMask mask(key, p);  // made here: the compiler then sees that writing to d does not change it
         real* d = a.data();
         for (size_t i = 0; i < a.size(); ++i) d[i] *= mask(uint32_t(i));
     };
@@ -185,8 +188,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
         for (size_t r = 0; r < count; ++r) std::copy_n(value(bias).data(), out, y->data() + r * out);
     (grad_enabled() ? gemm : gemm_shared)(count, out, in, 1, {value(x).data(), in}, {value(weight).data(), in, true},
                                           bias.node ? 1 : 0, y->data(), out);
-    std::vector<Tensor> inputs{x, weight};
-    if (bias.node) inputs.push_back(bias);
+    std::vector<Tensor> inputs = bias.node ? std::vector{x, weight, bias} : std::vector{x, weight};
     return make_result(y, std::move(inputs), [=](Array& dy) {
         if (x.wants_grad()) {
             auto [dx, beta] = grad_target(x);

@@ -37,7 +37,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});  
 Tensor embedding(const Tensor& table, const Tokens& ids);                       // (V, C), (B, T) -> (B, T, C)
 
 Tensor relu(Tensor x);
-Tensor gelu(const Tensor& x);  // x/2 (1 + erf(x / sqrt 2))
+Tensor gelu(Tensor x);  // x/2 (1 + erf(x / sqrt 2))
 Tensor tanh(Tensor x);
 Tensor masked_fill(Tensor x, Mask mask, real fill);  // where the mask, broadcast to x, is true
 Tensor softmax(Tensor x);  // over the last axis; a row of nothing but -inf (all hidden) becomes zeros

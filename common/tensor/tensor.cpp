@@ -137,7 +137,7 @@ std::span<const real> Tensor::grad() const { return const_cast<Tensor*>(this)->g
 
 void Tensor::replace(const Tensor& other) {
     node->value = std::make_shared<Array>(value(other));
-    node->grad = Array();
+    node->grad = no_numbers();
     node->has_grad = false;
 }
 
@@ -169,7 +169,7 @@ void Tensor::backward(const Tensor& gradient) {
         current.has_grad = false;
         current.pullback = nullptr;  // free the graph as we go
         current.inputs.clear();
-        current.grad = Array();
+        current.grad = no_numbers();
     }
 }
 //< backward

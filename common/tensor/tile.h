@@ -4,7 +4,7 @@
 #pragma once
 #include <vector>
 
-#include "common/tensor/pool.h"
+#include "common/tensor/allocator.h"
 #include "common/tensor/simd.h"
 
 namespace babygpt {
@@ -40,7 +40,7 @@ class Packed {
 
   private:
     size_t depth = 0;
-    std::vector<real, PoolAllocator<real>> data;
+    std::vector<real, ArrayAllocator<real>> data;
 };
 
 // A tile of `rows` rows and `vectors` vectors: c (rows, width) = alpha * a (rows, k) b (k, width) + beta * c

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "common/babygpt.h"
-#include "common/tensor/pool.h"
+#include "common/tensor/allocator.h"
 #define main stage_main
 #include "stages/16_memory.cpp"
 #undef main

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "common/nn/nn.h"
-#include "common/tensor/pool.h"
+#include "common/tensor/allocator.h"
 using namespace babygpt;
 
 int main() {
