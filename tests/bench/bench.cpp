@@ -43,6 +43,9 @@ namespace relative {
 namespace bert {
 #include "stages/13_bert.cpp"
 }
+namespace memory {
+#include "stages/16_memory.cpp"
+}
 #undef main
 
 using namespace babygpt;
@@ -84,6 +87,10 @@ Sentences random_sentences(int vocab_size, int T) {
 
 std::unique_ptr<PreTrainingModel> make_bert(const BertConfig& c, Rng& rng) {
     return std::make_unique<bert::Model>(c, rng);
+}
+
+std::unique_ptr<PreTrainingModel> make_forgetful_bert(const BertConfig& c, Rng& rng) {
+    return std::make_unique<memory::Model>(c, rng);
 }
 
 // As 13_bert does it.
@@ -130,10 +137,11 @@ int main(int argc, char** argv) {
                       .n_layer = number(6),
                       .dropout = std::atof(words.at(8).c_str()),
                       .threads = number(9)};
-            if (words.at(1) == "bert") {
+            if (words.at(1) == "bert" || words.at(1) == "checkpoint") {
                 o.positions = "absolute";
+                o.checkpoint = words.at(1) == "checkpoint";
                 Sentences text = random_sentences(number(7), number(3));
-                serve_training(o, PreTraining(o, text, make_bert));
+                serve_training(o, PreTraining(o, text, o.checkpoint ? make_forgetful_bert : make_bert));
             } else {
                 Corpus corpus = random_text(number(7));
                 serve_training(o, LanguageModelling(o, corpus, make(words.at(1))));

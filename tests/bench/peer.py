@@ -12,6 +12,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = sys.argv[-1]  # read when the library loads
 os.environ["OMP_WAIT_POLICY"] = "passive"  # two thread pools on two cores: spinning ruins both
 import torch
 import torch.nn as nn
+import torch.utils.checkpoint
 from torch.nn import functional as F
 
 sys.dont_write_bytecode = True
@@ -144,9 +145,24 @@ def train(kind, B, T, c, heads, layers, V, p):
     serve(steps)
 
 
-def train_bert(B, T, c, heads, layers, V, p):
+#> checkpointed
+class Forgetful(nn.Module):
+    """Forgets what a layer computes inside, and computes it again on the way back, with the same coins."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x, hidden):  # (B, T, C), (B, 1, 1, T)
+        return torch.utils.checkpoint.checkpoint(self.layer, x, hidden, use_reentrant=False)
+#< checkpointed
+
+
+def train_bert(B, T, c, heads, layers, V, p, forgetful):
     """Pairs of sentences of T/5 to T/2 characters each, and one sentence alone in eight rows; 15 % of them to guess."""
     model = BertForPreTraining(bert_config(dict(n_embd=c, n_layer=layers, n_head=heads, dropout=p, block_size=T, positions="absolute"), V))
+    if forgetful:
+        model.bert.encoder["layer"] = nn.ModuleList(map(Forgetful, model.bert.encoder["layer"]))
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
 
     def steps(n):
@@ -214,7 +230,7 @@ torch.manual_seed(1)
 torch.set_num_threads(int(words[-2]))
 if sys.argv[1] == "train":
     sizes = *map(int, words[1:7]), float(words[7])
-    train_bert(*sizes) if words[0] == "bert" else train(words[0], *sizes)
+    train_bert(*sizes, words[0] == "checkpoint") if words[0] in ("bert", "checkpoint") else train(words[0], *sizes)
 elif sys.argv[1] == "write":
     write(*map(int, words[:6]))
 elif sys.argv[1] == "bert":
