@@ -335,10 +335,12 @@ std::pair<std::string, std::string> PreTraining::blanked(const Sentences::Pair& 
     const CharacterTokenizer& t = text.tokenizer;
     Row row = join(text.tokens[size_t(pair.first)], text.tokens[size_t(pair.second)], t, options.block_size);
     size_t end = size_t(std::ranges::find(row.ids, t.sep) - row.ids.begin());
+    size_t sure = row.ids.size() - 2;  // a blank at the end, if there is no other
     std::string second;
-    for (size_t i = end + 1; i + 1 < row.ids.size(); ++i)
-        second += rng.uniform() < 0.15 ? "_" : t.tokens[size_t(row.ids[i])];
-    if (second.find('_') == second.npos) second += "_";
+    for (size_t i = end + 1; i <= sure; ++i) {
+        bool blank = rng.uniform() < 0.15 || (i == sure && second.find('_') == second.npos);
+        second += blank ? "_" : t.tokens[size_t(row.ids[i])];
+    }
     return {t.decode(std::span(row.ids).subspan(1, end - 1)), second};
 }
 
