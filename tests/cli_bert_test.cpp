@@ -89,6 +89,8 @@ TEST_SUITE("command line: BERT") {
         CHECK(says(said, "layer 0, head 1\n"));
         CHECK(says(said, " [CLS]  "));
         CHECK(shell.read("map.svg").starts_with("<svg"));
+        CHECK(says(works(shell, "13_bert fill 'Ada _ot.' --svg /dev/stdout"), "</svg>\n"));
+        CHECK(std::filesystem::is_symlink("/dev/stdout"));  // and no file in its place
         Checkpoint inside = load_safetensors(shell.path("inside"));
         REQUIRE(inside.tensors.size() == 3);
         CHECK(inside.tensors[0].name == "hidden_states.0");

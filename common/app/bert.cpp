@@ -58,6 +58,7 @@ void fill(const Reader& reader, const std::vector<std::string>& texts, const Opt
         std::printf("\n");
     }
     for (const std::string& text : filled.texts) std::printf("%s\n", text.c_str());
+    flush_output();  // before a picture that goes to standard output, too
     show_inside(reader, filled.input, options);
 }
 

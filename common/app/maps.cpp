@@ -17,6 +17,10 @@ int width(const std::string& name) {  // in columns of a terminal, of which a Ch
     return columns;
 }
 
+const char* shade(double weight) {
+    return weight >= 1 / 2.0 ? "█" : weight >= 1 / 4.0 ? "▓" : weight >= 1 / 8.0 ? "▒" : weight >= 1 / 16.0 ? "░" : "·";
+}
+
 }  // namespace
 
 std::vector<std::string> names_of(const Tokenizer& tokenizer, std::span<const int> ids) {
@@ -46,7 +50,6 @@ HeatMap mean_map(const std::string& name, const Tensor& attention, const std::ve
 }
 
 void print_map(const HeatMap& map) {
-    const std::vector<std::string> shades{"·", "░", "▒", "▓", "█"};
     std::printf("\n%s\n", map.name.c_str());
     std::string heading;
     bool characters = true;
@@ -57,8 +60,7 @@ void print_map(const HeatMap& map) {
         std::string line(size_t(std::max(0, 6 - width(map.rows[i]))), ' ');
         line += map.rows[i] + "  ";
         for (size_t j = 0; j < map.columns.size(); ++j)
-            for (int k = 0; k < (characters ? width(map.columns[j]) : 1); ++k)
-                line += shades[std::min<size_t>(4, size_t(map.values[i][j] * 5))];
+            for (int k = 0; k < (characters ? width(map.columns[j]) : 1); ++k) line += shade(map.values[i][j]);
         std::printf("%s\n", line.c_str());
     }
 }

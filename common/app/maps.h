@@ -14,7 +14,8 @@ HeatMap map_of(const std::string& name, const Tensor& attention, int head, const
 HeatMap mean_map(const std::string& name, const Tensor& attention, const std::vector<std::string>& rows,
                  const std::vector<std::string>& columns);
 
-// To standard output, in shades of grey. Above them stand the columns' names where each is a character.
+// To standard output, in shades of grey: from a 16th on, each is for twice the weight of the one before. Above them
+// stand the columns' names where each is a character.
 void print_map(const HeatMap& map);
 
 }  // namespace babygpt

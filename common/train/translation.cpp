@@ -101,7 +101,10 @@ std::vector<Translation::Pair> Translation::encode(const std::vector<ParallelCor
     std::vector<int> ids = tokenizer.encode(encode_utf8(all), "text");
     std::vector<Pair> encoded;
     auto next = ids.begin();
-    auto take = [&](size_t n) { return std::vector<int>(std::exchange(next, next + std::ptrdiff_t(n)), next); };
+    auto take = [&](size_t n) {
+        auto first = next;
+        return std::vector<int>(first, next += std::ptrdiff_t(n));
+    };
     for (const ParallelCorpus::Pair& pair : pairs) {
         std::vector<int> source = take(pair.source.size());
         source.insert(source.begin(), tokenizer.cls), source.push_back(tokenizer.sep);

@@ -215,7 +215,7 @@ def known_targets():
     stages = [name[:-4] for name in os.listdir("stages")]
     options = set()
     for stage in stages:
-        for command in ("train", "sample"):
+        for command in ("train", "sample", "translate"):
             said = subprocess.run([f"build/{stage}", command, "--help"], capture_output=True, text=True).stdout
             options |= set(re.findall(r"--[\w-]+", said))
     return dict(make=set(re.findall(r"^([\w-]+):", makefile, re.M)) | set(stages), variables=set(re.findall(r"\b([A-Z]+)=", makefile)) | {"NAME", "N"},
@@ -279,7 +279,7 @@ def differences(name, command, kept, now):
 
     if "run.json" in kept:
         was, is_now = json.loads(kept["run.json"]), json.loads(now["run.json"])
-        for part, key in (("best", "val_loss"), ("final", "val_loss"), ("baselines", "bigram")):
+        for part, key in (("best", "val_loss"), ("final", "val_loss"), ("baselines", "unigram")):
             yield from compare(f"{part} {key}", was[part][key], is_now[part][key], 0.05 * was[part][key] if was[part][key] < 10 else float("inf"))
     elif re.fullmatch(r"build/(lessons/(?!memory|matmul|alive)\w+|corpus .*)", command):
         was, is_now = (re.findall(r"[-+]?\d+\.?\d*(?:e[-+]\d+)?", text["output.txt"]) for text in (kept, now))
