@@ -13,6 +13,7 @@
 #include "common/train/train.h"
 #include "common/write/display.h"
 #include "common/write/fill.h"
+#include "common/write/writing.h"
 
 namespace babygpt {
 
@@ -140,7 +141,9 @@ int run_bert(int argc, char** argv, Options defaults, const MakeBert& make_model
         Options options = defaults;
         if (Command command = parse_options(argc, argv, options); command != Command::train) {
             LoadedBert bert = load_bert(options, command, defaults, make_model);
-            return answer(command, {*bert.model, *bert.tokenizer, bert.max_tokens}, options);
+            return with_helper(thread_count(options), [&] {
+                answer(command, {*bert.model, *bert.tokenizer, bert.max_tokens}, options);
+            });
         }
         prepare_training(argc, argv, options, defaults);
         if (options.block_size < smallest_block)

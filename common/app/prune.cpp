@@ -14,6 +14,7 @@
 #include "common/train/evaluate.h"
 #include "common/train/heads.h"
 #include "common/train/train.h"
+#include "common/write/writing.h"
 
 namespace babygpt {
 
@@ -266,7 +267,9 @@ int run_prune(int argc, char** argv, Options defaults, const MakeBert& make_mode
         if (command == Command::fill || command == Command::follows) {
             Opened opened = open_model(options.model, defaults);
             auto model = build(opened, make_model);
-            return answer(command, {*model, opened.tokenizer, opened.saved.options.block_size}, options);
+            return with_helper(thread_count(options), [&] {
+                answer(command, {*model, opened.tokenizer, opened.saved.options.block_size}, options);
+            });
         }
         prepare_training(argc, argv, options, defaults);
         if (command == Command::train) return train_on(options, defaults, make_model);

@@ -106,7 +106,6 @@ void converse(const NextLogits& next, const Vocabulary& vocabulary, Options opti
     std::printf("\n");
 }
 
-// A second thread helps with the products, where the system gives one.
 ThreadPool one_or_two(int threads) {
     try {
         return ThreadPool(std::min(2, threads));
@@ -124,14 +123,19 @@ void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Op
         options.prompt = read_file("-");
         if (options.prompt.ends_with("\n")) options.prompt.pop_back();  // the one that echo adds
     }
-    ThreadPool pool = one_or_two(thread_count(options));
-    pool.run([&](int worker) {
-        if (worker > 0) return;
+    with_helper(thread_count(options), [&] {
         if (options.interactive) return converse(next, vocabulary, options, training);
         for (int i = 0; i < options.count; ++i) {
             if (i > 0) std::printf("\n---\n");
             write_one(next, vocabulary, options, i, training);
         }
+    });
+}
+
+void with_helper(int threads, const std::function<void()>& f) {
+    ThreadPool pool = one_or_two(threads);
+    pool.run([&](int worker) {
+        if (worker == 0) f();
     });
 }
 
