@@ -142,7 +142,7 @@ struct BertAttention : Module {
 
 struct BertIntermediate : Module {
     Linear dense;
-    Tensor (*intermediate_act_fn)(const Tensor&);
+    Tensor (*intermediate_act_fn)(Tensor);
 
     BertIntermediate(const BertConfig& c, Rng& rng)
         : dense(c.hidden_size, c.intermediate_size, rng),
@@ -223,7 +223,7 @@ struct BertModel : Module {
 struct BertLMPredictionHead : Module {
     Linear dense;
     LayerNorm norm;
-    Tensor (*transform_act_fn)(const Tensor&);
+    Tensor (*transform_act_fn)(Tensor);
     Tensor decoder, bias;  // (V, C): the word embeddings themselves, tied; (V)
 
     BertLMPredictionHead(const BertConfig& c, const Tensor& word_embeddings, Rng& rng)

@@ -113,14 +113,14 @@ int CheckpointScope::blocks() { return checkpointed_blocks; }
 
 namespace {
 
-Tensor gelu_new(const Tensor& x) {  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+Tensor gelu_new(Tensor x) {  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
     Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi);
     return x * (tanh(inner) + Tensor({1}, {1})) * 0.5;
 }
 
 }  // namespace
 
-Tensor (*activation(const std::string& name))(const Tensor& x) {
+Tensor (*activation(const std::string& name))(Tensor x) {
     if (name == "gelu") return gelu;
     if (name == "gelu_new") return gelu_new;
     fail("there is no activation ", name, " here; there is gelu and gelu_new");

@@ -112,7 +112,7 @@ class NoInitWeights {
 };
 
 // An activation by its name in BertConfig: gelu, or gelu_new, its older approximation by tanh. Fails on any other.
-Tensor (*activation(const std::string& name))(const Tensor& x);
+Tensor (*activation(const std::string& name))(Tensor x);
 
 void fill_normal(Tensor& tensor, double deviation, Rng& rng);
 
