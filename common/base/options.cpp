@@ -197,7 +197,7 @@ std::string Option::wanted() const {
     auto describe = [&](auto Options::*its) {
         using T = std::decay_t<decltype(std::declval<Options>().*its)>;
         if constexpr (std::is_same_v<T, std::string>) {
-            if (words.empty()) return std::string("the name of a file or directory");
+            if (words.empty()) return std::string(least > 0 ? "the name of a file or directory" : "a text");
             std::string list = words[0];
             for (size_t i = 1; i < words.size(); ++i) list += " or " + words[i];
             return list;
