@@ -294,6 +294,6 @@ int main(int argc, char** argv) {
                      .eval_interval = 200,
                      .eval_batches = 40,
                      .model = "runs/13_bert",
-                     .tolerance = 0.02};
+                     .tolerance = 0.5};
     return run_prune<Model>(argc, argv, defaults);
 }
