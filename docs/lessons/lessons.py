@@ -11,7 +11,8 @@ What a lesson may hold, all of it invisible when rendered:
     <!-- quote stages/03_head.cpp head -->      the code between //> head and //< head; the fence below it is filled
     <!-- quote docs/lessons/experiments/no_mask.diff -->         a whole file, without its first two lines if it is a diff
     <!-- output 03_head 1-8 -->                 lines of what a recorded run printed; the fence below it is filled
-    1.569<!-- 03_head/run.json best.val_loss -->   the number before it is the one in the recorded file, rounded as written
+    1.569<!-- 03_head/run.json best.val_loss -->   the number before it is the one in the recorded file, rounded as written (where a
+                                                key has a dot: heads/2.1/val_loss)
     2.31<!-- variance 64 2 -->                  the same, from word 2 of the line that begins with the word 64
     `At the`<!-- sample 03_head -->             the beginning of what a recorded run wrote
     <!-- by hand -->                            in a paragraph whose numbers are worked out in it
@@ -82,8 +83,8 @@ def number(name, key, word=1):
     """A number from a recorded run: a key of its JSON file, or a word of a line that it printed."""
     if name.endswith(".json"):
         value = json.loads(read(f"{HERE}/recorded/{name}"))
-        for part in key.split("."):
-            value = value[part]
+        for part in key.split("/" if "/" in key else "."):
+            value = value[int(part) if isinstance(value, list) else part]
         return float(value)
     found = [line.split() for line in read(f"{HERE}/recorded/{name}/output.txt").splitlines() if line.split()[:1] == [key]]
     if len(found) != 1:
