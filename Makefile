@@ -15,7 +15,7 @@ PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev 
 MACHINE := $(if $(PORTABLE),,-march=native -mprefer-vector-width=512)
 # gcc 12 warns without cause inside the AVX-512 intrinsics and std::string (its bugs 105593 and 105651).
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict
-CXXFLAGS := -std=c++20 -g -O3 $(MACHINE) -DXTENSOR_USE_XSIMD $(WARNINGS) -I. -MMD -MP -pthread $(EXTRA)
+CXXFLAGS := -std=c++20 -g1 -O3 $(MACHINE) -DXTENSOR_USE_XSIMD $(WARNINGS) -I. -MMD -MP -pthread $(EXTRA)
 LDLIBS := -lopenblas -lutf8proc -ledit -pthread
 
 LIBRARY := $(BUILD)/libbabygpt.a
@@ -66,7 +66,7 @@ $(BUILD)/report $(BUILD)/draw: $(BUILD)/%: $(BUILD)/obj/docs/drawing/%.o $(LIBRA
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
 # Learners rebuild a stage again and again: -O1 halves the wait and costs no speed, as the work is done in common/.
-$(BUILD)/obj/stages/%.o: CXXFLAGS += -O1 -g0
+$(BUILD)/obj/stages/%.o: CXXFLAGS += $(if $(EXTRA),,-O1 -g0)
 
 # --- running ----------------------------------------------------------------------------------------------------------
 # ARGS is part of a command line: the shell reads it, quotes and all, and make does not.
@@ -113,7 +113,10 @@ TEST_PACKAGES := libopenblas0-serial
 TESTS := $(wildcard tests/*.cpp)
 $(BUILD)/tests: $(call objects,$(TESTS)) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
-$(BUILD)/obj/tests/%.o: CXXFLAGS += -O1 -g1 -I$(BUILD)
+# Compiled for a quick build, as what takes time in them is done in common/. Under sanitizers, what the tests of the command
+# line are about are the programs, and undefined behaviour is looked for in these and in common/.
+$(BUILD)/obj/tests/%.o: CXXFLAGS += -Og -I$(BUILD) -fno-sanitize=undefined
+$(BUILD)/obj/tests/cli_%.o: CXXFLAGS += -fno-sanitize=address
 
 # The models of all stages that train, for the tests: each stage's source in a namespace of its own, and a map of them.
 $(call objects,$(TESTS) tests/parity/dump.cpp docs/lessons/programs/memory.cpp): | $(BUILD)/stages.inc
@@ -127,7 +130,7 @@ $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	   printf '    {"%s", make_bert<stage_%s::Model>},\n' $(foreach s,$(BERTS),$s $s); echo '};'; } >$@
 
 # The tests run twice: in float, as the programs compute, and in double, where gradients are compared with finite differences.
-DOUBLE = BUILD=build/double EXTRA="-DBABYGPT_DOUBLE -O1 -g1"
+DOUBLE = BUILD=build/double EXTRA="-DBABYGPT_DOUBLE -O1" TESTS="$(filter-out tests/cli_%,$(TESTS))"
 
 .PHONY: test
 test: $(SETUP) ## build and run all tests
@@ -136,14 +139,14 @@ test: $(SETUP) ## build and run all tests
 	@+$(building) $(DOUBLE) build/double/tests
 	@tests/run "build/tests -sf=*cli_*" "build/tests -sfe=*cli_*" build/double/tests "$(LESSONS) check"
 
-# In float, as the programs compute; -O1, as a step takes dozens of times longer whatever is optimised. Long tests take
+# In float, as the programs compute; -Og, as a step takes dozens of times longer whatever is optimised. Long tests take
 # fewer steps then (Shell::sanitized), and limits on the address space, of which a sanitizer needs terabytes, are left out.
 .PHONY: sanitize
-SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g1
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -Og -DSANITIZED
 sanitize: $(SETUP) ## the tests and the programs under the address and undefined-behaviour sanitizers, threads under theirs
 	@tests/install $(TEST_PACKAGES)
 	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" all build/asan/tests
-	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -O1 -g1" \
+	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -Og" CORE="$(filter-out common/app/% common/draw/%,$(CORE))" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
 	@ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 \
 	    tests/run "build/asan/tests -sf=*cli_r*" "build/asan/tests -sfe=*cli_r*" "build/tsan/tests --test-suite=threads"

@@ -250,6 +250,23 @@ TEST_SUITE("bert") {
         CHECK(share(followers, pairs) == doctest::Approx(0.5).epsilon(0.1));
     }
 
+    TEST_CASE("slots are counted where they stand: a pair that the block would cut has none") {
+        const Sentences& text = few_tales();
+        Rng rng(1);
+        stage13::Model model(
+            bert_config({.block_size = 128, .n_embd = 8, .n_head = 2, .n_layer = 1, .positions = "absolute"},
+                        text.tokenizer.size()),
+            rng);
+        auto slots = [&](int block) {
+            size_t all = 0;
+            for (const auto& [kind, guesses] : guess_slots(model, text, 100, block)) all += guesses.slots;
+            return all;
+        };
+        CHECK(slots(128) > 0);
+        CHECK(slots(64) < slots(128));
+        CHECK(slots(20) == 0);
+    }
+
     TEST_CASE("sentences that are too long for the block lose their ends, the longer one first") {
         const Sentences& text = few_tales();
         Rng rng(1), same(1);

@@ -50,7 +50,7 @@ TEST_SUITE("command line: BERT") {
         write_lines(shell);
         for (const char* size : {"8", "9", "19"})
             works(shell,
-                  "13_bert --data lines --batch-size 2 --n-embd 8 --n-head 2 --n-layer 1 --eval-batches 1 "
+                  "13_bert --data lines --batch-size 1 --n-embd 8 --n-head 2 --n-layer 1 --eval-batches 1 "
                   "--steps 1 --block-size " +
                       std::string(size));
     }
@@ -85,6 +85,9 @@ TEST_SUITE("command line: BERT") {
         CHECK(says(two, "\nAda got a red kite.\nThe red "));
         std::string lines = works(shell, "printf 'A _.\\nAda _.\\n' | 13_bert fill -");
         CHECK(std::ranges::count(lines, '\n') == 4);
+        CHECK(works(shell, "printf 'A _.\\r\\nAda _.\\r\\n' | 13_bert fill -") == lines);
+        refuses(shell, "echo 'A _.' | 13_bert fill - --svg map.svg", "--svg writes one file about one text");
+        refuses(shell, "echo 'A _.' | 13_bert fill - --hidden file", "--hidden writes one file about one text");
         std::string probability = works(shell, "13_bert follows 'Ada got a red kite.' 'Ada was glad.'");
         CHECK(std::stod(probability) > 0);
         CHECK(std::stod(probability) < 1);
@@ -117,6 +120,11 @@ TEST_SUITE("command line: BERT") {
         CHECK(says(said, "blank 1 "));
         CHECK(says(said, "rosa won the "));
         works(shell, "13_bert follows 'Rosa won.' 'the kite was red.' --model hf");
+        write_lines(shell);  // a run of ours is known by its model, wherever it was copied to
+        works(shell, quick_bert());
+        works(shell,
+              "mkdir copy; cp runs/13_bert/config.json runs/13_bert/vocab.txt runs/13_bert/model.safetensors copy");
+        CHECK(works(shell, "13_bert fill 'Ada _ot.' --model copy") == works(shell, "13_bert fill 'Ada _ot.'"));
         SmallBert half("F16");
         half.use_old_names();
         half.write(shell, "half");

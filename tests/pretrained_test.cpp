@@ -181,6 +181,7 @@ TEST_SUITE("pretrained") {
         with("is_decoder", true, {"true, but here it can only be false"});
         with("add_cross_attention", true, {"can only be false"});
         with("tie_word_embeddings", false, {"can only be true"});
+        with("pad_token_id", 1, {"1, but here it can only be 0"});
         with("pruned_heads", {{"0", {1}}}, {"an object, but here it can only be {}"});
         with("model_type", "roberta", {"\"roberta\", but here it can only be \"bert\""});
         with("hidden_size", "768", {"\"768\", not a whole number from 1 to 1000000"});

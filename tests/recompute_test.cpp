@@ -269,10 +269,12 @@ TEST_SUITE("recompute") {
         Rng rng(1);
         stage16::Model model(config, rng);
         std::vector<Tensor> kept;
-        BertInput states = input(), maps = input();
-        states.hidden_states = &kept, maps.attentions = &kept;
+        std::vector<PastKeyValue> past;
+        BertInput states = input(), maps = input(), cache = input();
+        states.hidden_states = &kept, maps.attentions = &kept, cache.past_key_values = &past;
         check_error([&] { model(states); }, {"incompatible with gradient checkpointing", "NoGrad"});
         check_error([&] { model(maps); }, {"incompatible with gradient checkpointing"});
+        check_error([&] { model(cache); }, {"past_key_values", "incompatible with gradient checkpointing"});
         NoGrad reading;
         kept.clear();
         model(states);

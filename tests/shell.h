@@ -87,7 +87,7 @@ class Shell {
         return all;
     }
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
     static constexpr bool sanitized() { return true; }  // and dozens of times slower
 #else
     static constexpr bool sanitized() { return false; }

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
 
 #include "common/app/command_line.h"
 #include "common/app/main.h"
@@ -71,7 +70,7 @@ void answer(Command command, const Reader& reader, const Options& options) {
         show_inside(reader, follows.input, options);
     } else if (options.texts[0] == "-") {
         int number = 1;
-        for (std::string line; std::getline(std::cin, line); ++number) try {
+        for (std::string line; read_line(line); ++number) try {
                 fill(reader, {line}, options);
             } catch (const Error& error) {
                 fail("line ", number, ": ", error.what());
@@ -129,8 +128,10 @@ LoadedBert load_bert(const Options& options, Command command, const Options& sta
         std::error_code error;
         return std::filesystem::exists(options.model + "/" + name, error);
     };
-    if (has("config.json") && !has("metrics.csv")) return load_hugging_face(options.model, command, make_model);
-    return load_run(options.model + "/model.safetensors", stage, make_model);
+    std::string file = options.model + "/model.safetensors";
+    if (has("config.json") && (!has("model.safetensors") || saved_by(file).empty()))
+        return load_hugging_face(options.model, command, make_model);
+    return load_run(file, stage, make_model);
 }
 
 }  // namespace

@@ -250,6 +250,8 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
     options.texts.resize(chosen->arguments.size());
     if (!options.texts.empty() && chosen->arguments.back()[0] == '[' && options.texts.back().empty())
         options.texts.pop_back();
+    if (!options.texts.empty() && options.texts[0] == "-" && !(options.svg + options.hidden).empty())
+        fail(options.svg.empty() ? "--hidden" : "--svg", " writes one file about one text; with - there are many");
     if (!heads_fit(options))
         fail("--n-embd ", options.n_embd, " is not a multiple of --n-head ", options.n_head,
              "; each head takes an equal share, so try --n-embd ",

@@ -1,8 +1,8 @@
 #include "common/app/maps.h"
 
-#include <clocale>
+#include <utf8proc.h>
+
 #include <cstdio>
-#include <cwchar>
 
 #include "common/text/utf8.h"
 
@@ -11,9 +11,8 @@ namespace babygpt {
 namespace {
 
 int width(const std::string& name) {  // in columns of a terminal, of which a Chinese character takes two
-    std::setlocale(LC_CTYPE, "C.UTF-8");
     int columns = 0;
-    for (char32_t c : decode_utf8(name, "a name")) columns += std::max(0, wcwidth(wchar_t(c)));
+    for (char32_t c : decode_utf8(name, "a name")) columns += utf8proc_charwidth(utf8proc_int32_t(c));
     return columns;
 }
 

@@ -36,7 +36,7 @@ Opened open_model(const std::string& directory, const Options& stage) {
     Options as_saved = stage;
     std::error_code error;
     bool exists = std::filesystem::exists(file, error) || error;
-    if (!exists || load_safetensors(file).about("stage", file) == grown_from) as_saved.stage = grown_from;
+    if (!exists || saved_by(file) == grown_from) as_saved.stage = grown_from;
     SavedModel saved = load_model(file, as_saved);
     saved.options.stage = stage.stage;
     CharacterTokenizer tokenizer(saved.vocabulary);
@@ -99,15 +99,15 @@ struct Row {  // of the table of heads: what is left without one
 int width(const std::string& kind) { return int(std::max<size_t>(6, kind.size())); }
 
 std::string heading(const Row& row) {
-    std::string line = "without    loss   change  estimate  masked  follows";
+    std::string line = "without    loss   change  importance  masked  follows";
     for (const auto& [kind, slots] : row.slots) line += format(" %*s", width(kind), kind.c_str());
     return line + "\n";
 }
 
-std::string describe(const std::string& without, const Row& row, double loss_of_all, const std::string& estimate) {
+std::string describe(const std::string& without, const Row& row, double loss_of_all, const std::string& importance) {
     std::string line =
-        format("%-7s %7.4f  %+7.4f  %8s  %5.1f%%   %5.1f%%", without.c_str(), row.loss, row.loss - loss_of_all,
-               estimate.c_str(), 100 * row.guesses.masked_accuracy(), 100 * row.guesses.follows_accuracy());
+        format("%-7s %7.4f  %+7.4f  %10s  %5.1f%%   %5.1f%%", without.c_str(), row.loss, row.loss - loss_of_all,
+               importance.c_str(), 100 * row.guesses.masked_accuracy(), 100 * row.guesses.follows_accuracy());
     for (const auto& [kind, slots] : row.slots)
         line += format(" %*.1f%%", width(kind) - 1, 100.0 * double(slots.right) / double(slots.slots));
     return line + "\n";
@@ -196,12 +196,12 @@ Row Pruning::measure(const PreTrainingModel& model) const {
 void Pruning::weigh_heads() {
     progress.say("\n" + heading(all) + describe("none", all, all.loss, ""));
     const std::vector<Head> heads = all_heads(opened.config);
-    const std::vector<double> estimates = estimate_worth(objective, *full, opened.config, options);
+    const std::vector<double> importance = head_importance(Part::val, objective, *full, opened.config, options);
     for (size_t i = 0; i < heads.size(); ++i) {
         Row row = measure(without(with({}, heads[i])));
-        progress.say(describe(heads[i].name(), row, all.loss, format("%.4f", estimates[i])));
+        progress.say(describe(heads[i].name(), row, all.loss, format("%.4f", importance[i])));
         Json& its = found["heads"][heads[i].name()] = to_json(row);
-        its["estimate"] = estimates[i];
+        its["importance"] = importance[i];
     }
 }
 
@@ -212,13 +212,16 @@ HeadsByLayer Pruning::least_useful() {
     bool within = true;
     found["cuts"] = Json::array();
     progress.say("\ncut        left     loss   change\n");
-    for (const Cut& cut :
-         cut_one_by_one(opened.config, [&](const HeadsByLayer& off) { return val_loss(without(off)); })) {
-        bool last = std::exchange(within, within && cut.loss <= limit) && !within;
-        if (within) heads = with(heads, cut.head);
-        progress.say(format("%-7s %7zu  %7.4f  %+7.4f%s\n", cut.head.name().c_str(), --left, cut.loss,
-                            cut.loss - all.loss, last ? "  more than the tolerance: from here on they stay" : ""));
-        found["cuts"].push_back({{"head", cut.head.name()}, {"left", left}, {"val_loss", cut.loss}});
+    auto train_loss = [&](const HeadsByLayer& off) { return mean_loss(Part::train, draw, without(off), options); };
+    HeadsByLayer off;  // chosen by the training text, as what is chosen by a text looks too good on it
+    for (const Head& head : cutting_order(opened.config, train_loss)) {
+        off = with(off, head);
+        const double loss = val_loss(without(off));
+        bool last = std::exchange(within, within && loss <= limit) && !within;
+        if (within) heads = off;
+        progress.say(format("%-7s %7zu  %7.4f  %+7.4f%s\n", head.name().c_str(), --left, loss, loss - all.loss,
+                            last ? "  more than the tolerance: from here on they stay" : ""));
+        found["cuts"].push_back({{"head", head.name()}, {"left", left}, {"val_loss", loss}});
     }
     return heads;
 }
@@ -231,9 +234,17 @@ void Pruning::save_without(const HeadsByLayer& heads) {
     Row after = measure(*small);
     Rng rng(options.seed, "speed");
     auto [was, speed] = reading_speeds(*full, *small, *objective.draw(Part::val, rng));
+    const Losses losses = evaluate(draw, *small, options);
+    const PairBaselines baselines = measure_baselines(text);
+    Json last = to_json(after);
+    last["train_loss"] = losses.train;
     found.update({{"options", Json::parse(options_to_json(options))},
+                  {"vocab_size", text.tokenizer.size()},
+                  {"steps", options.steps},
+                  {"final", last},
+                  {"best", {{"step", options.steps}, {"val_loss", losses.val}}},
+                  {"baselines", {{"uniform", baselines.uniform}, {"unigram", baselines.unigram}}},
                   {"tolerance", given.tolerance},
-                  {"after", to_json(after)},
                   {"parameters", small->parameter_count()},
                   {"parameters_before", full->parameter_count()},
                   {"tokens_per_second", speed},
@@ -242,8 +253,9 @@ void Pruning::save_without(const HeadsByLayer& heads) {
     NewDirectory made = make_directory(given.out);
     auto write = [&](const std::string& name, const std::string& bytes) { write_whole(given.out + "/" + name, bytes); };
     for (const Objective::File& file : objective.files()) write(file.name, file.text);
-    write("model.safetensors",
-          to_safetensors(objective.describe(*small, options.steps, evaluate(draw, *small, options))));
+    write("model.safetensors", to_safetensors(objective.describe(*small, options.steps, losses)));
+    write("metrics.csv", format("step,train_loss,val_loss,tokens_per_second,seconds\n%d,%.6f,%.6f,%.0f,0\n",
+                                options.steps, losses.train, losses.val, speed));
     write("heads.svg", loss_against_heads(found));
     write("run.json", found.dump(2) + "\n");
     if (!made.kept.empty()) progress.say("\nkept    the earlier run, as " + made.kept + "/");

@@ -5,7 +5,7 @@
 
 namespace babygpt {
 
-// Reads the command line, then prunes a model of `trained_by` or of this stage, trains one on, or asks it something.
+// Reads the command line, then prunes a model of 13_bert or of this stage, trains one on, or asks it something.
 // Returns the exit code. make_model makes a PrunableModel.
 int run_prune(int argc, char** argv, Options defaults, const MakeBert& make_model);
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <iostream>
 
 #include "common/app/command_line.h"
 #include "common/app/main.h"
@@ -55,9 +54,8 @@ void translate_lines(const Translator& translator, const Options& options) {
     for (bool more = true; more;) {
         std::vector<std::string> lines;
         std::string line;
-        while (lines.size() < side_by_side && (more = bool(std::getline(std::cin, line)))) {
+        while (lines.size() < side_by_side && (more = read_line(line))) {
             ++number;
-            if (line.ends_with('\r')) line.pop_back();
             try {
                 encoder_tokens(translator, line);
             } catch (const Error& error) {  // what came before it is translated

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 
 #include "common/base/error.h"
@@ -34,6 +35,12 @@ std::string read_file(const std::string& path, size_t most) {
             fail("not enough memory: ", name, " has more than ", most / 1'000'000, " MB; cut a piece from it");
     }
     return bytes;
+}
+
+bool read_line(std::string& line) {
+    if (!std::getline(std::cin, line)) return false;
+    if (line.ends_with('\r')) line.pop_back();
+    return true;
 }
 
 MappedFile::MappedFile(const std::string& path) {

@@ -9,6 +9,9 @@ namespace babygpt {
 // "-" is standard input. Fails on a file of more bytes than `most`.
 std::string read_file(const std::string& path, size_t most = SIZE_MAX);
 
+// The next line of standard input, without its end, which may be Windows's; false if there is none.
+bool read_line(std::string& line);
+
 // The bytes of a file where the system has them, without a copy. The file must stay as it is while this lives; one that
 // write_whole replaces does.
 class MappedFile {

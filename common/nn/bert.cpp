@@ -67,9 +67,10 @@ int BertInput::past_key_values_length() const {
 }
 
 void BertInput::check_keeps_nothing() const {
-    if (hidden_states || attentions)
-        fail("output_hidden_states and output_attentions are incompatible with gradient checkpointing while training; ",
-             "ask for them under NoGrad, or set gradient_checkpointing to 0");
+    if (hidden_states || attentions || past_key_values)
+        fail(
+            "past_key_values, output_hidden_states and output_attentions are incompatible with gradient checkpointing ",
+            "while training; ask for them under NoGrad, or set gradient_checkpointing to 0");
 }
 
 void init_weights(Module& model, const BertConfig& config, Rng& rng) {

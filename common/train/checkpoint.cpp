@@ -151,16 +151,27 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
     return bytes;
 }
 
-Checkpoint from_safetensors(std::string_view bytes, const std::string& name, Types types) {
+namespace {
+
+struct Safetensors {
+    Json header;
+    std::string_view data;
+};
+
+Safetensors split(std::string_view bytes, const std::string& name) {
     if (bytes.size() < 8) fail(name, " is damaged: ", bytes.size(), " bytes are too few for a checkpoint");
     uint64_t length;
     std::memcpy(&length, bytes.data(), 8);
     if (length > longest_header || length > bytes.size() - 8)
         fail(name, " is damaged or no checkpoint: its header is said to be ", length, " bytes long, the file has ",
              bytes.size());
-    Json header = parse_header(bytes.substr(8, length), name);
-    std::string_view data = bytes.substr(8 + length);
+    return {parse_header(bytes.substr(8, length), name), bytes.substr(8 + length)};
+}
 
+}  // namespace
+
+Checkpoint from_safetensors(std::string_view bytes, const std::string& name, Types types) {
+    auto [header, data] = split(bytes, name);
     Checkpoint checkpoint;
     std::vector<Entry> entries;
     for (const auto& [key, value] : header.items()) {
@@ -193,6 +204,13 @@ Checkpoint from_safetensors(std::string_view bytes, const std::string& name, Typ
 
 Checkpoint load_safetensors(const std::string& file, Types types) {
     return from_safetensors(MappedFile(file).bytes(), file, types);
+}
+
+std::string saved_by(const std::string& file) {
+    MappedFile mapped(file);
+    Json metadata = split(mapped.bytes(), file).header.value("__metadata__", Json());
+    bool ours = metadata.is_object() && metadata.contains("stage") && metadata["stage"].is_string();
+    return ours ? metadata["stage"].get<std::string>() : "";
 }
 
 const std::string& Checkpoint::about(const std::string& key, const std::string& file) const {

@@ -4,14 +4,15 @@
 
 namespace babygpt {
 
+const char* evaluation_stream(Part part) { return part == Part::train ? "evaluation of train" : "evaluation of val"; }
+
 double mean_loss(Part part, const Draw& draw, const Module& model, const Options& options) {
-    const char* stream = part == Part::train ? "evaluation of train" : "evaluation of val";
     ThreadPool pool(thread_count(options));
     std::vector<double> losses(size_t(options.eval_batches));
     pool.run([&](int worker) {
         NoGrad evaluation;
         for (int i = worker; i < options.eval_batches; i += pool.size()) {
-            Rng rng(options.seed, stream, uint64_t(i));
+            Rng rng(options.seed, evaluation_stream(part), uint64_t(i));
             std::unique_ptr<DrawnBatch> batch = draw(part, rng);
             for_chunks(*batch, model, 0, batch->rows(), [&](const Tensor& loss) { losses[size_t(i)] += loss.item(); });
         }

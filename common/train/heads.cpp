@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "common/train/evaluate.h"
 
@@ -37,41 +38,44 @@ HeadsByLayer with(HeadsByLayer heads, const Head& head) {
     return heads;
 }
 
-//> estimate
-std::vector<double> estimate_worth(const PreTraining& objective, PreTrainingModel& model, const BertConfig& config,
-                                   const Options& options) {
+//> importance
+std::vector<double> head_importance(Part part, const PreTraining& objective, PreTrainingModel& model,
+                                    const BertConfig& config, const Options& options) {
     std::vector<Head> heads = all_heads(config);
-    std::vector<double> worth(heads.size());
+    std::vector<double> importance(heads.size());
     for (int i = 0; i < options.eval_batches; ++i) {
-        Rng rng(options.seed, "evaluation of val", uint64_t(i));
-        std::unique_ptr<DrawnBatch> batch = objective.draw(Part::val, rng);
-        Tensor mask = Tensor::parameter({config.num_hidden_layers, config.num_attention_heads});
-        std::ranges::fill(mask.values(), 1);
-        for_chunks(*batch, MaskedModel(model, mask), 0, batch->rows(), [](Tensor& loss) { loss.backward(); });
-        for (size_t h = 0; h < heads.size(); ++h)
-            worth[h] += std::abs(mask.grad()[size_t(heads[h].layer * config.num_attention_heads + heads[h].number)]) /
-                        options.eval_batches;
+        Rng rng(options.seed, evaluation_stream(part), uint64_t(i));
+        std::unique_ptr<DrawnBatch> batch = objective.draw(part, rng);
+        for (int row = 0; row < batch->rows(); ++row) {  // each alone, as slopes of both signs would cancel
+            Tensor mask = Tensor::parameter({config.num_hidden_layers, config.num_attention_heads});
+            std::ranges::fill(mask.values(), 1);
+            batch->loss(MaskedModel(model, mask), row, row + 1).backward();
+            for (size_t h = 0; h < heads.size(); ++h)
+                importance[h] +=
+                    std::abs(mask.grad()[size_t(heads[h].layer * config.num_attention_heads + heads[h].number)]);
+        }
     }
     for (auto& [name, tensor] : model.parameters) tensor.clear_grad();  // they got theirs, too
-    return worth;
+    for (double& each : importance) each /= options.eval_batches;
+    return importance;
 }
-//< estimate
+//< importance
 
-std::vector<Cut> cut_one_by_one(const BertConfig& config,
+std::vector<Head> cutting_order(const BertConfig& config,
                                 const std::function<double(const HeadsByLayer&)>& loss_without) {
-    std::vector<Cut> cuts;
-    std::vector<Head> left = all_heads(config);
+    std::vector<Head> order, left = all_heads(config);
     HeadsByLayer off;
     auto is_last = [&](const Head& head) { return std::ranges::count(left, head.layer, &Head::layer) == 1; };
     for (;;) {
-        Cut best{{}, INFINITY};
+        std::optional<Head> next;
+        double lowest = INFINITY;
         for (const Head& head : left)
             if (!is_last(head))
-                if (double loss = loss_without(with(off, head)); loss < best.loss) best = {head, loss};
-        if (best.loss == INFINITY) return cuts;
-        cuts.push_back(best);
-        off = with(off, best.head);
-        std::erase_if(left, [&](const Head& h) { return h.name() == best.head.name(); });
+                if (double loss = loss_without(with(off, head)); loss < lowest) lowest = loss, next = head;
+        if (!next) return order;
+        order.push_back(*next);
+        off = with(off, *next);
+        std::erase(left, *next);
     }
 }
 

@@ -20,23 +20,20 @@ Tensor mask_without(const HeadsByLayer& heads, const BertConfig& config);
 
 struct Head {
     int layer, number;
+    bool operator==(const Head&) const = default;
     std::string name() const { return str(layer, ".", number); }
 };
 std::vector<Head> all_heads(const BertConfig& config);  // but those that were cut out
 HeadsByLayer with(HeadsByLayer heads, const Head& head);
 
-// What the loss on unseen pairs would change by if the head were switched off, estimated from the slope at its mask's 1
-// (Michel et al. 2019): |dL/dmask|, mean over the batches. One number for each of all_heads.
-std::vector<double> estimate_worth(const PreTraining& objective, PreTrainingModel& model, const BertConfig& config,
-                                   const Options& options);
+// What the loss would change by if the head were switched off, estimated from the slope at its mask's 1 (Michel et al.
+// 2019): |dL/dmask|, mean over rows. One number for each of all_heads.
+std::vector<double> head_importance(Part part, const PreTraining& objective, PreTrainingModel& model,
+                                    const BertConfig& config, const Options& options);
 
-// Switches heads off one after another: each time the one without which the loss stays lowest, of those that are not
-// the last of their layer.
-struct Cut {
-    Head head;
-    double loss;  // without it and all before it
-};
-std::vector<Cut> cut_one_by_one(const BertConfig& config,
+// Switches heads off one after another, and says in which order: each time the one without which the loss stays lowest,
+// of those that are not the last of their layer.
+std::vector<Head> cutting_order(const BertConfig& config,
                                 const std::function<double(const HeadsByLayer&)>& loss_without);
 
 }  // namespace babygpt

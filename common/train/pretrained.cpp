@@ -207,6 +207,7 @@ BertConfig parse_config(std::string_view text, const std::string& file) {
              {"is_decoder", false},
              {"add_cross_attention", false},
              {"tie_word_embeddings", true},
+             {"pad_token_id", 0},
              {"pruned_heads", json::object()}});
     for (const Field& field : fields()) {
         if (!values.contains(field.name)) continue;

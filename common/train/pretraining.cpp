@@ -90,10 +90,6 @@ Tensor PairsBatch::loss(const Module& model, int first, int last) const {
            cross_entropy(out.seq_relationship_logits, rows.next_sentence_label, judged) * follows_weight;
 }
 
-}  // namespace
-
-namespace {
-
 // [CLS] a [SEP] b [SEP], or [CLS] a [SEP] where there is no b, with nothing to guess yet. What does not fit loses its
 // end, the longer sentence first.
 Row join(std::vector<int> a, std::vector<int> b, const Tokenizer& t, int block_size) {
@@ -187,6 +183,7 @@ std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, co
         int first = alone ? text.val_begins + int(i % pairs * sentences / pairs) : pair.first;
         const std::vector<int>&a = text.tokens[size_t(first)], none,
               &b = alone ? none : text.tokens[size_t(pair.second)];
+        if (int(a.size() + b.size()) + 3 > block_size) continue;  // it would lose its end, and slots their places
         std::vector<Row> rows;
         std::vector<std::string> kinds;  // of each row's blank
         auto blank = [&](int sentence, size_t start) {
@@ -194,7 +191,7 @@ std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, co
                 Row row = join(a, b, text.tokenizer, block_size);
                 size_t t = start + span.first + i % span.length;
                 bool in_pairs = std::ranges::count(paired_kinds, span.kind);
-                if (t >= row.ids.size() || alone == in_pairs) continue;
+                if (alone == in_pairs) continue;
                 row.labels[t] = std::exchange(row.ids[t], text.tokenizer.mask);
                 rows.push_back(std::move(row)), kinds.push_back(span.kind);
             }

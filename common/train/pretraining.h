@@ -23,8 +23,9 @@ std::unique_ptr<DrawnBatch> pairs_batch(MaskedPairs pairs);
 
 struct Guesses {  // how many of how many were right
     size_t masked = 0, masked_right = 0, pairs = 0, pairs_right = 0;
-    double masked_accuracy() const { return double(masked_right) / double(masked); }
-    double follows_accuracy() const { return double(pairs_right) / double(pairs); }
+    double masked_accuracy() const { return share(masked_right, masked); }
+    double follows_accuracy() const { return share(pairs_right, pairs); }
+    static double share(size_t right, size_t all) { return all ? double(right) / double(all) : 0; }
 };
 Guesses guess(const PreTrainingModel& model, const MaskedPairs& batch);
 

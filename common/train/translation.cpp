@@ -75,9 +75,6 @@ Translation::Translation(const Options& o, const ParallelCorpus& c, MakeTranslat
       make(std::move(m)),
       train(encode(c.train)),
       val(encode(c.val)) {
-    if (train.empty() || val.empty())
-        fail(text.name, " is too short: it has ", train.size() + val.size(),
-             " pairs, and a tenth of them is for validation; give at least 10");
     size_t longest = 0;
     for (const auto* part : {&train, &val})
         for (const Pair& pair : *part) longest = std::max({longest, pair.source.size(), pair.target.size() + 1});

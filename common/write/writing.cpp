@@ -68,10 +68,10 @@ int read_character(std::FILE* in) {
 }
 
 // The next line of standard input; nothing at its end, or at Ctrl-C.
-std::optional<std::string> read_line() {
+std::optional<std::string> next_line() {
     if (!isatty(STDIN_FILENO)) {
         std::string line;
-        return std::getline(std::cin, line) ? std::optional(line) : std::nullopt;
+        return read_line(line) ? std::optional(line) : std::nullopt;
     }
     rl_getc_function = read_character;
     std::unique_ptr<char, void (*)(void*)> line(readline("> "), std::free);
@@ -89,7 +89,7 @@ void converse(const NextLogits& next, const Vocabulary& vocabulary, Options opti
     sigaction(SIGINT, &stop, nullptr);
     for (int number = 0;; ++number) {
         interrupted = 0;
-        std::optional<std::string> line = read_line();
+        std::optional<std::string> line = next_line();
         if (!line && interrupted) {  // Ctrl-C at the prompt: a new line
             std::cin.clear();
             std::printf("\n");

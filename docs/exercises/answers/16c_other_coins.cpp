@@ -3,8 +3,8 @@
 // A layer that forgets what it computed and computes it again when the gradient comes. Several of them stand one behind
 // the other and draw dropout's coins from the same stream.
 //
-// The symptom: without dropout all gradients are right to the last digit. With dropout the loss still falls, only not
-// as well as it should. The results of the layers are right; their gradients are not, nor are they 0.
+// The symptom: without dropout all gradients are right to the last digit. With dropout the loss still falls, and looks
+// as it should. But the gradients are wrong, though the results of the layers are right.
 //
 // Check it: make exercise N=16c
 #include <cmath>

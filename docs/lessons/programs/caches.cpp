@@ -51,6 +51,7 @@ int main() {
                                 rng);
         std::printf("ms a token, read and written:\n");
         std::printf("%-8s %10s %10s %10s %10s %8s\n", "length", "nothing", "cross", "self", "both", "times");
+        write(model, longest, true, true);  // until memory and caches are warm
         for (int T = 16; T <= longest; T *= 2) {
             std::vector<double> tries[4];
             for (int i = 0; i < 5; ++i)  // one after another, so that a busy moment is shared by all
