@@ -140,7 +140,7 @@ test: $(SETUP) ## build and run all tests
 	@tests/run "build/tests -sf=*cli_*" "build/tests -sfe=*cli_*" build/double/tests "$(LESSONS) check"
 
 # In float, as the programs compute; -Og, as a step takes dozens of times longer whatever is optimised. Long tests take
-# fewer steps then (Shell::sanitized), and limits on the address space, of which a sanitizer needs terabytes, are left out.
+# fewer steps then (sanitized), and limits on the address space, of which a sanitizer needs terabytes, are left out.
 .PHONY: sanitize
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -Og -DSANITIZED
 sanitize: $(SETUP) ## the tests and the programs under the address and undefined-behaviour sanitizers, threads under theirs

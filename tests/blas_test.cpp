@@ -42,7 +42,7 @@ TEST_SUITE("blas") {
     }
 
     TEST_CASE("too little address space ends a run with a line, at once" * with_programs()) {
-        if (Shell::sanitized()) return;  // a sanitizer's own tables take more than that
+        if (sanitized) return;  // a sanitizer's own tables take more than that
         Shell shell;
         for (int kilobytes : {100'000, 200'000, 300'000, 400'000}) {
             CAPTURE(kilobytes);

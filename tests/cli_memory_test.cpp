@@ -91,7 +91,7 @@ TEST_SUITE("command line") {
 
     // A sanitizer needs terabytes of address space, so no limit can be set on it.
     TEST_CASE("16_memory: within a limit that the plain way breaks, a deep model trains with --checkpoint" *
-              doctest::skip(sizeof(real) == 8 || !Shell::ready() || Shell::sanitized())) {
+              doctest::skip(sizeof(real) == 8 || !Shell::ready() || sanitized)) {
         Shell shell;
         auto deep = [](const std::string& more) {
             return "16_memory train --batch-size 8 --n-embd 64 --n-head 4 --n-layer 60 --steps 1 --eval-batches 1 "

@@ -238,7 +238,7 @@ TEST_SUITE("command line") {
         // Too much for a step, not for the model: it is found out before the earlier run is moved out of the way.
         refuses(shell, "03_head --data long --batch-size 1 --n-embd 1 --block-size 190000 --eval-batches 1",
                 " wants 144.");
-        if (Shell::sanitized()) return;  // the address sanitizer has terabytes of address space mapped
+        if (sanitized) return;  // the address sanitizer has terabytes of address space mapped
         refuses(shell, "ulimit -v 1500000; 03_head --data text --n-embd 20000", "an array wants 1.6 GB");
         refuses(shell, "ulimit -v 800000; 02_position --data /dev/zero", "not enough memory");
     }

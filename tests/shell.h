@@ -38,6 +38,16 @@ inline const std::vector<std::string> trained_stages = [] {
     return names;
 }();
 
+#ifdef SANITIZED
+constexpr bool sanitized = true;  // and dozens of times slower
+#else
+constexpr bool sanitized = false;
+#endif
+// For long tests: all, or some of each kind where a sanitizer makes them too long.
+inline const std::vector<std::string> several_stages =
+    sanitized ? std::vector<std::string>{"00_counts", "01_bigram", "04_multihead", "10_gpt", "12_relative"}
+              : all_stages;
+
 struct Result {
     int code;
     std::string out, err;
@@ -59,7 +69,7 @@ class Shell {
         put(home / "line", line);
         std::string in = "cd '" + (home / "work").string() + "'; export PATH='" + programs().string() + "':$PATH; ";
         std::string log = "export ASAN_OPTIONS=\"$ASAN_OPTIONS:log_path='" + (home / "sanitizer").string() + "'\"; ";
-        std::string run = std::string("exec timeout -k 5 ") + (sanitized() ? "600" : "60");
+        std::string run = std::string("exec timeout -k 5 ") + (sanitized ? "600" : "60");
         int status = std::system((in + log + run + " bash ../line >../out 2>../err </dev/null").c_str());
         Result result{WEXITSTATUS(status), get(home / "out"), get(home / "err")};
         // The address sanitizer reports to a file, sanitizer.PID, the one of undefined behaviour to stderr.
@@ -87,11 +97,6 @@ class Shell {
         return all;
     }
 
-#ifdef SANITIZED
-    static constexpr bool sanitized() { return true; }  // and dozens of times slower
-#else
-    static constexpr bool sanitized() { return false; }
-#endif
     static bool ready() { return std::filesystem::exists(programs() / "report"); }
 
   private:
