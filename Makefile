@@ -6,6 +6,7 @@ BUILD ?= build
 STAGES := $(sort $(basename $(notdir $(wildcard stages/*.cpp))))
 LANGUAGE := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages/*.cpp))))  # those that train a model to write
 BERTS := $(sort $(basename $(notdir $(shell grep -l 'run_bert<Model>' stages/*.cpp))))  # those that train a BERT
+REPORTED := $(sort $(basename $(notdir $(shell grep -lE 'run_(stage|bert|translate|prune)<Model>' stages/*.cpp))))  # those whose runs are compared
 TRAINED := $(sort $(basename $(notdir $(shell grep -lE 'run_(stage|bert|translate)<Model>' stages/*.cpp))))  # those that train a model
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
@@ -94,7 +95,7 @@ run: $(SETUP)
 	    case " $(TRAINED) " in *" $$stage "*) set -- $(if $(QUICK),--steps 20 --eval-batches 4) ;; *) set -- ;; esac; \
 	    $(BUILD)/$$stage "$$@" || exit; \
 	done
-	@$(BUILD)/report $(BESIDE) $(addprefix runs/,$(filter $(PART_$(PART)),$(TRAINED)))
+	@$(BUILD)/report $(BESIDE) $(addprefix runs/,$(filter $(PART_$(PART)),$(REPORTED)))
 endif
 
 # A stage says in its first lines since which other it is new; if it does not, that is the one before it.
@@ -146,7 +147,7 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -Og -DSANITIZE
 sanitize: $(SETUP) ## the tests and the programs under the address and undefined-behaviour sanitizers, threads under theirs
 	@tests/install $(TEST_PACKAGES)
 	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" all build/asan/tests
-	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -Og" CORE="$(filter-out common/app/% common/draw/%,$(CORE))" \
+	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -Og" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
 	@ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 \
 	    tests/run "build/asan/tests -sf=*cli_r*" "build/asan/tests -sfe=*cli_r*" "build/tsan/tests --test-suite=threads"

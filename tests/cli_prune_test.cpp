@@ -35,6 +35,7 @@ TEST_SUITE("command line: prune") {
         for (const char* head : {"none ", "0.0 ", "0.3 ", "1.0 ", "1.3 "}) CHECK(lines_with(said, head) >= 1);
         CHECK(says(said, "small   2 heads"));
         CHECK(says(said, "files   runs/15_prune/"));
+        CHECK(says(works(shell, "report runs/13_bert runs/15_prune"), "2 heads of 8: "));
         Json json = run_json(shell, "runs/15_prune");
         CHECK(json["heads"].size() == 8);
         CHECK(json["cuts"].size() == 6);

@@ -108,8 +108,8 @@ TEST_SUITE("command line") {
         works(shell, line);
         for (const std::string& second : {line, std::string("03_head --resume --out run --steps 20")}) {
             Result result =
-                shell("03_head --resume --out run --steps 10000000 >log & run=$!; " + until("grep -q resumed log") +
-                      second + "; code=$?; kill -INT $run; wait $run; exit $code");
+                shell("rm -f log; 03_head --resume --out run --steps 10000000 >log & run=$!; " +
+                      until("grep -q resumed log") + second + "; code=$?; kill -INT $run; wait $run; exit $code");
             CHECK(result.code == 2);
             CHECK(is_one_line(result.err));
             CHECK(says(result.err, "another run is writing to run"));

@@ -230,8 +230,9 @@ TEST_SUITE("prune") {
             model.prune_heads({{0, {1, 3}}, {1, {0, 1, 2}}});
             std::vector<Tensor> parameters;
             for (auto& [name, tensor] : model.parameters)
-                if (name.find("encoder") != name.npos) parameters.push_back(tensor);
-            check_gradients(logits, parameters, 10);
+                if (name.find("encoder") != name.npos && !name.ends_with("key.bias"))  // it changes nothing
+                    parameters.push_back(tensor);
+            check_gradients(logits, parameters, 10, 1e-5);  // queries and keys have small ones
         }
     }
 

@@ -93,10 +93,7 @@ struct LoadedBert {
 LoadedBert load_run(const std::string& file, const Options& stage, const MakeBert& make_model) {
     SavedModel saved = load_model(file, stage);
     auto tokenizer = std::make_unique<CharacterTokenizer>(saved.vocabulary);
-    NoInitWeights from_file;
-    Rng unused(0);
-    auto model = make_model(bert_config(saved.options, tokenizer->size()), unused);
-    restore(model->parameters, saved.checkpoint, "", file);
+    auto model = make_from(saved.checkpoint, file, make_model, bert_config(saved.options, tokenizer->size()));
     return {std::move(model), std::move(tokenizer), saved.options.block_size};
 }
 

@@ -45,11 +45,8 @@ Opened open_model(const std::string& directory, const Options& stage) {
 }
 
 std::unique_ptr<PrunableModel> build(const Opened& opened, const MakeBert& make_model) {
-    NoInitWeights from_file;
-    Rng unused(0);
-    std::unique_ptr<PrunableModel> model(static_cast<PrunableModel*>(make_model(opened.config, unused).release()));
-    restore(model->parameters, opened.saved.checkpoint, "", opened.file);
-    return model;
+    auto model = make_from(opened.saved.checkpoint, opened.file, make_model, opened.config);
+    return std::unique_ptr<PrunableModel>(static_cast<PrunableModel*>(model.release()));
 }
 
 Sentences same_text(const Opened& opened) {
@@ -236,12 +233,17 @@ void Pruning::save_without(const HeadsByLayer& heads) {
     auto [was, speed] = reading_speeds(*full, *small, *objective.draw(Part::val, rng));
     const Losses losses = evaluate(draw, *small, options);
     const PairBaselines baselines = measure_baselines(text);
+    const size_t heads_left = all_heads(bert_config(options, text.tokenizer.size())).size();
+    const std::string sample = format("%zu heads of %zu: %.1f%% of masked characters, %.1f%% of pairs right",
+                                      heads_left, all_heads(opened.config).size(),
+                                      100 * after.guesses.masked_accuracy(), 100 * after.guesses.follows_accuracy());
     Json last = to_json(after);
     last["train_loss"] = losses.train;
     found.update({{"options", Json::parse(options_to_json(options))},
                   {"vocab_size", text.tokenizer.size()},
                   {"steps", options.steps},
                   {"final", last},
+                  {"sample", sample},
                   {"best", {{"step", options.steps}, {"val_loss", losses.val}}},
                   {"baselines", {{"uniform", baselines.uniform}, {"unigram", baselines.unigram}}},
                   {"tolerance", given.tolerance},
@@ -256,13 +258,13 @@ void Pruning::save_without(const HeadsByLayer& heads) {
     write("model.safetensors", to_safetensors(objective.describe(*small, options.steps, losses)));
     write("metrics.csv", format("step,train_loss,val_loss,tokens_per_second,seconds\n%d,%.6f,%.6f,%.0f,0\n",
                                 options.steps, losses.train, losses.val, speed));
+    write("samples.txt", sample + "\n");
     write("heads.svg", loss_against_heads(found));
     write("run.json", found.dump(2) + "\n");
     if (!made.kept.empty()) progress.say("\nkept    the earlier run, as " + made.kept + "/");
     progress.say("\n" + heading(after) + describe("cut", after, all.loss, ""));
-    progress.say(format("\nsmall   %s heads, %s parameters (was %s), reads %s characters/s on one thread (was %s)\n",
-                        str(all_heads(bert_config(options, text.tokenizer.size())).size()).c_str(),
-                        with_commas(double(small->parameter_count())).c_str(),
+    progress.say(format("\nsmall   %zu heads, %s parameters (was %s), reads %s characters/s on one thread (was %s)\n",
+                        heads_left, with_commas(double(small->parameter_count())).c_str(),
                         with_commas(double(full->parameter_count())).c_str(), with_commas(speed).c_str(),
                         with_commas(was).c_str()));
     progress.say("files   " + given.out + "/\n");

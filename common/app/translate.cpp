@@ -78,10 +78,7 @@ int run_translate(int argc, char** argv, Options defaults, const MakeTranslator&
             std::string file = options.model + "/model.safetensors";
             SavedModel saved = load_model(file, defaults);
             CharacterTokenizer tokenizer(saved.vocabulary);
-            NoInitWeights from_file;
-            Rng unused(0);
-            auto model = make_model(bert_config(saved.options, tokenizer.size()), unused);
-            restore(model->parameters, saved.checkpoint, "", file);
+            auto model = make_from(saved.checkpoint, file, make_model, bert_config(saved.options, tokenizer.size()));
             Translator translator{*model, tokenizer, saved.options.block_size};
             if (options.texts[0] == "-") return translate_lines(translator, options);
             return translate_and_show(translator, {options.texts[0]}, options);
