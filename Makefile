@@ -150,7 +150,7 @@ sanitize: $(SETUP) ## the tests and the programs under the address and undefined
 	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -Og" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
 	@ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 \
-	    tests/run "build/asan/tests -sf=*cli_r*" "build/asan/tests -sfe=*cli_r*" "build/tsan/tests --test-suite=threads"
+	    tests/run "build/asan/tests -sf=*cli_r*,*cli_m*" "build/asan/tests -sfe=*cli_r*,*cli_m*" "build/tsan/tests --test-suite=threads"
 
 .PHONY: parity
 parity: $(SETUP) ## every stage against PyTorch: logits, loss, gradients, 300 steps of training, checkpoints
