@@ -208,11 +208,11 @@ TEST_SUITE("prune") {
 
     TEST_CASE("heads by layer as text, and back; anything else is refused") {
         const HeadsByLayer heads{{0, {1}}, {1, {0, 2}}, {11, {10}}};
-        CHECK(to_string(heads) == "0:1;1:0,2;11:10");
+        CHECK(list_heads(heads) == "0:1;1:0,2;11:10");
         CHECK(parse_heads("0:1;1:0,2;11:10") == heads);
-        CHECK(to_string(HeadsByLayer{}).empty());
+        CHECK(list_heads(HeadsByLayer{}).empty());
         CHECK(parse_heads("").empty());
-        CHECK(to_string(HeadsByLayer{{0, {}}, {2, {3}}}) == "2:3");
+        CHECK(list_heads(HeadsByLayer{{0, {}}, {2, {3}}}) == "2:3");
         for (const char* text : {"x", "1", "1:", ":1", "0:1;", ";0:1", "0:1,", "0:1,,2", "0:2,1", "0:1;0:2", "1:0;0:1",
                                  "0:01", " 0:1", "0:1 ", "0:99999999999", "0:1,1", "0:1:2"})
             check_error([&] { parse_heads(text); }, {"pruned_heads", text, "as in 0:1;1:0,2"});

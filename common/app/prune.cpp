@@ -226,7 +226,7 @@ HeadsByLayer Pruning::least_useful() {
 void Pruning::save_without(const HeadsByLayer& heads) {
     HeadsByLayer gone = opened.config.pruned_heads;
     for (const auto& [layer, its] : heads) gone[layer].insert(its.begin(), its.end());
-    options.pruned_heads = to_string(gone);
+    options.pruned_heads = list_heads(gone);
     small->prune_heads(heads);
     Row after = measure(*small);
     Rng rng(options.seed, "speed");

@@ -33,7 +33,7 @@ void check_heads(const HeadsByLayer& heads, const BertConfig& c) {
     }
 }
 
-std::string to_string(const HeadsByLayer& heads) {
+std::string list_heads(const HeadsByLayer& heads) {
     std::string text;
     for (const auto& [layer, its] : heads) {
         std::string list;
@@ -58,7 +58,7 @@ HeadsByLayer parse_heads(const std::string& text) {
         good = sign == ';' ? number(layer) : (sign == ':' || sign == ',') && number(head);
         if (good && sign != ';') heads[layer].insert(head);
     }
-    if (to_string(heads) != text) fail("pruned_heads is '", brief(text), "', not heads by layer as in 0:1;1:0,2");
+    if (list_heads(heads) != text) fail("pruned_heads is '", brief(text), "', not heads by layer as in 0:1;1:0,2");
     return heads;
 }
 

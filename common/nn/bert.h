@@ -72,7 +72,7 @@ Tensor layer_head_mask(const Tensor& head_mask, size_t layer, const BertConfig& 
 void check_heads(const HeadsByLayer& heads, const BertConfig& config);
 
 // "0:1;1:0,2" is head 1 of layer 0 and heads 0 and 2 of layer 1.
-std::string to_string(const HeadsByLayer& heads);
+std::string list_heads(const HeadsByLayer& heads);
 HeadsByLayer parse_heads(const std::string& text);
 
 // The start of Hugging Face's models: matrices and tables from N(0, initializer_range), biases and [PAD]'s word 0.
