@@ -2,8 +2,7 @@
 #include "common/babygpt.h"
 #include "common/train/pretraining.h"
 #include "common/train/trainer.h"
-#include "tests/check.h"
-#include "tests/fixture.h"
+#include "tests/bert_fixture.h"
 
 #define main stage_main
 namespace stage13 {
@@ -37,23 +36,6 @@ stage13::Model load(const Fixture& fixture, const std::string& positions) {
     for (auto& [name, tensor] : model.parameters)
         std::ranges::copy(fixture.constant("model." + name).values(), tensor.values().begin());
     return model;
-}
-
-Tokens tokens(const Fixture& fixture, const std::string& name) {
-    Shape shape = fixture.shape(name);
-    return {shape[0], shape.size() > 1 ? shape[1] : 1, fixture.integers(name)};
-}
-
-BertInput input_of(const Fixture& fixture) {
-    Mask mask = fixture.mask("in.mask");
-    mask.shape = {mask.shape[0], 1, 1, mask.shape[1]};
-    return {
-        .input_ids = tokens(fixture, "in.ids"), .token_type_ids = tokens(fixture, "in.types"), .attention_mask = mask};
-}
-
-const Sentences& few_tales() {
-    static const Sentences text = load_sentences("tales");
-    return text;
 }
 
 Options tiny(double dropout = 0) {

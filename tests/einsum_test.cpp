@@ -51,6 +51,17 @@ Attended einsum_attention(const Tensor& q, const Tensor& k, const Tensor& v, con
     return {Heads{q.size(2)}.merge(einsum("bhqk,bkhd->bqhd", weights, v)), weights};  // (B, T, C)
 }
 
+// Two random tensors for a formula, whose labels have these sizes; einsum of them is what the loops say.
+std::pair<Tensor, Tensor> check_values(const std::string& formula, const std::map<char, int>& of) {
+    size_t comma = formula.find(',');
+    Tensor a = random_tensor(shape_of(formula.substr(0, comma), of), 1);
+    Tensor b = random_tensor(shape_of(formula.substr(comma + 1, formula.find('-') - comma - 1), of), 2);
+    Tensor y = einsum(formula, a, b), expected = by_loops(formula, a, b);
+    CHECK(to_string(y.shape()) == to_string(expected.shape()));
+    CHECK(difference(y.values(), expected.values()) < rounding);
+    return {a, b};
+}
+
 }  // namespace
 
 TEST_SUITE("einsum") {
@@ -83,12 +94,8 @@ TEST_SUITE("einsum") {
                 CAPTURE(single);
                 std::map<char, int> of = sizes;
                 if (single != '-') of[single] = 1;
-                size_t comma = formula.find(',');
-                Tensor a = random_tensor(shape_of(formula.substr(0, comma), of), 1);
-                Tensor b = random_tensor(shape_of(formula.substr(comma + 1, formula.find('-') - comma - 1), of), 2);
-                Tensor y = einsum(formula, a, b), expected = by_loops(formula, a, b);
-                CHECK(to_string(y.shape()) == to_string(expected.shape()));
-                CHECK(difference(y.values(), expected.values()) < rounding);
+                auto inputs = check_values(formula, of);
+                const Tensor &a = inputs.first, &b = inputs.second;
                 if (single == '-') check_gradients([&] { return einsum(formula, a, b); }, {a, b});
             }
     }
@@ -97,12 +104,8 @@ TEST_SUITE("einsum") {
         const std::map<char, int> of{{'b', 3}, {'h', 2}, {'q', 18}, {'k', 35}, {'d', 5}};  // more than a copied block
         for (std::string formula : {"bqhd,qkd->bhqk", "bkhd,qkd->bhqk", "kbdh,qkd->qbhk", "bhqk,bkhd->qdbh"}) {
             CAPTURE(formula);
-            size_t comma = formula.find(',');
-            Tensor a = random_tensor(shape_of(formula.substr(0, comma), of), 1);
-            Tensor b = random_tensor(shape_of(formula.substr(comma + 1, formula.find('-') - comma - 1), of), 2);
-            Tensor y = einsum(formula, a, b), expected = by_loops(formula, a, b);
-            CHECK(to_string(y.shape()) == to_string(expected.shape()));
-            CHECK(difference(y.values(), expected.values()) < rounding);
+            auto inputs = check_values(formula, of);
+            const Tensor &a = inputs.first, &b = inputs.second;
             check_gradients([&] { return einsum(formula, a, b) + einsum(formula, a, b) * 2.0; }, {a, b}, 100);
         }
     }

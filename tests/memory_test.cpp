@@ -1,11 +1,8 @@
 // How much memory there is to have: the machine's, or less where a container says so.
-#include <doctest/doctest.h>
-#include <stdlib.h>
-
-#include <filesystem>
 #include <fstream>
 
 #include "common/base/memory.h"
+#include "tests/temporary.h"
 
 using namespace babygpt;
 namespace fs = std::filesystem;
@@ -13,14 +10,9 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Machine {  // /proc and /sys/fs/cgroup as directories of its own
-    fs::path home;
-    Machine() {
-        std::string name = (fs::temp_directory_path() / "babygpt-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        home = name;
-        put("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    8000 kB\n");
-    }
-    ~Machine() { fs::remove_all(home); }
+    TemporaryDirectory own;
+    const fs::path& home = own.path;
+    Machine() { put("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    8000 kB\n"); }
     void put(const std::string& file, const std::string& text) const {
         fs::create_directories((home / file).parent_path());
         std::ofstream(home / file) << text;

@@ -2,8 +2,7 @@
 #include "common/babygpt.h"
 #include "common/train/heads.h"
 #include "common/train/trainer.h"
-#include "tests/check.h"
-#include "tests/fixture.h"
+#include "tests/bert_fixture.h"
 
 #define main stage_main
 namespace stage15 {
@@ -43,18 +42,6 @@ stage15::Model load(const Fixture& fixture) {
     return model;
 }
 
-Tokens tokens(const Fixture& fixture, const std::string& name) {
-    Shape shape = fixture.shape(name);
-    return {shape[0], shape[1], fixture.integers(name)};
-}
-
-BertInput input_of(const Fixture& fixture) {
-    Mask mask = fixture.mask("in.mask");
-    mask.shape = {mask.shape[0], 1, 1, mask.shape[1]};
-    return {
-        .input_ids = tokens(fixture, "in.ids"), .token_type_ids = tokens(fixture, "in.types"), .attention_mask = mask};
-}
-
 const BertInput& some_input() {
     static const Tokens ids(2, 6, {3, 9, 4, 1, 22, 7, 8, 8, 2, 17, 6, 5});
     static const BertInput input{.input_ids = ids, .attention_mask = padding({6, 4}, 6)};
@@ -71,11 +58,6 @@ HeadsByLayer random_heads(uint64_t seed) {
             if (head != stays && rng.below(2)) heads[layer].insert(head);
     }
     return heads;
-}
-
-const Sentences& few_tales() {
-    static const Sentences text = load_sentences("tales");
-    return text;
 }
 
 Options tiny(const std::string& pruned_heads = "") {

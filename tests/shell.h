@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/tensor/real.h"
+#include "tests/temporary.h"
 
 namespace babygpt {
 
@@ -55,14 +56,7 @@ struct Result {
 
 class Shell {
   public:
-    Shell() {
-        std::string name = (std::filesystem::temp_directory_path() / "babygpt-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        home = name;
-        std::filesystem::create_directory(home / "work");
-    }
-    ~Shell() { std::filesystem::remove_all(home); }
-    Shell(const Shell&) = delete;
+    Shell() { std::filesystem::create_directory(home / "work"); }
 
     // Runs a line of bash where the programs are found by their names, and standard input is empty.
     Result operator()(const std::string& line) const {
@@ -110,7 +104,8 @@ class Shell {
         std::ofstream(file, std::ios::binary) << bytes;
     }
 
-    std::filesystem::path home;
+    TemporaryDirectory own;
+    const std::filesystem::path& home = own.path;
 };
 
 // The programs are built in float only, and not by every target that builds the tests.

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +10,7 @@
 #include "common/train/train.h"
 #include "common/train/trainer.h"
 #include "tests/check.h"
+#include "tests/temporary.h"
 
 using namespace babygpt;
 
@@ -136,9 +136,8 @@ TEST_SUITE("trainer") {
     }
 
     TEST_CASE("any objective: a run trains it, files what it shows, and is resumed") {
-        namespace fs = std::filesystem;
-        std::string home = (fs::temp_directory_path() / "babygpt-XXXXXX").string();
-        REQUIRE(mkdtemp(home.data()) != nullptr);
+        TemporaryDirectory own;
+        const std::string home = own.path;
         auto run = [&](const char* name, int steps, bool resume) {  // in a process of its own: a run catches signals
             Options o = numbering(2);
             o.out = home + "/" + name, o.steps = steps, o.resume = resume;
@@ -166,7 +165,6 @@ TEST_SUITE("trainer") {
         std::ifstream samples(home + "/parts/samples.txt");
         CHECK(std::getline(samples, text));
         CHECK(text == "shown");
-        fs::remove_all(home);
     }
 
     TEST_CASE(

@@ -53,8 +53,8 @@ void check_contents(const std::string& path) {
         fail("cannot write to --out ", path, ": ", above.string(), " is a file; name a directory");
     if (access(above.c_str(), W_OK | X_OK) != 0) fail("cannot write to --out ", path, ": ", std::strerror(errno));
     if (above != fs::absolute(path) || fs::exists(path + "/run.json", error)) return;
-    const std::set<std::string> ours{"metrics.csv",        "samples.txt", "model.safetensors",
-                                     "resume.safetensors", "config.json", "vocab.txt"};
+    const std::set<std::string> ours{"metrics.csv", "samples.txt", "model.safetensors", "resume.safetensors",
+                                     "config.json", "vocab.txt",   "heads.svg"};
     for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
         std::string name = entry.path().filename();
         if (!ours.contains(name) && !(name.ends_with(".new") && ours.contains(name.substr(0, name.size() - 4))))
