@@ -296,6 +296,10 @@ def record(names, compare):
     for name, command in listed("runs.txt"):
         if names and name not in names:
             continue
+        missing = [text for text in re.findall(r"data/texts/[\w-]+\.txt", command) if not os.path.exists(text)]
+        if missing:
+            print(f"{name}: skipped, as there is no {missing[0]}; data/fetch {os.path.basename(missing[0])[:-4]} gets it", flush=True)
+            continue
         now, directory = do_run(name, command), f"{HERE}/recorded/{name}"
         if compare:
             kept = {file: read(f"{directory}/{file}") for file in os.listdir(directory)}
