@@ -200,7 +200,7 @@ def check_command(page, words, targets):
                 if target.startswith("NAME="):
                     check(os.path.exists(f"{HERE}/experiments/{target[5:]}.diff"), f"{page}: there is no experiment {target[5:]}")
                 if target.startswith("N="):
-                    check(any(f.startswith(target[2:] + "_") for f in os.listdir("docs/exercises")), f"{page}: there is no exercise {target[2:]}")
+                    check(any(f.startswith(target[2:] + "_") for f in os.listdir("docs/exercises")) or f"\n{target[2:]} | " in read("docs/exercises/open.txt"), f"{page}: there is no exercise {target[2:]}")
             else:
                 check(target in targets["make"] or re.fullmatch(r"diff-\d\d", target), f"{page}: make has no target {target}")
     elif words[0].startswith("build/"):
@@ -224,8 +224,20 @@ def known_targets():
                 programs={f"build/{stage}" for stage in stages} | {"build/corpus", "build/report"}, options=options)
 
 
+def check_times():
+    """A lesson says how long it takes to read, as the table of lessons does, and the way for those in a hurry is as long as it says."""
+    table = read(f"{HERE}/README.md")
+    minutes = {page: int(n) for page, n in re.findall(r"^\| \[\w+\]\((\w+\.md)\) \|.*?\| (\d+) min \|", table, re.M)}
+    for page, n in minutes.items():
+        check(f"\nRead {n} minutes" in read(f"{HERE}/{page}"), f"{HERE}/README.md says that {page} takes {n} minutes, and {page} does not")
+    hurry = re.search(r"\*\*In a hurry\?\*\*(.*?)(\d+) minutes", table, re.S)
+    total = sum(minutes[page] for page in re.findall(r"\]\((\w+\.md)\)", hurry[1]))
+    check(total == int(hurry[2]), f"{HERE}/README.md: the way for those in a hurry takes {total} minutes, not {hurry[2]}")
+
+
 def check_all():
     targets, everything = known_targets(), "".join(map(read, PAGES))
+    check_times()
     for page in PAGES:
         check_page(page, targets)
     for name, command in listed("pictures.txt"):
