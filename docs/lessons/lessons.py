@@ -13,6 +13,7 @@ What a lesson may hold, all of it invisible when rendered:
     <!-- output 03_head 1-8 -->                 lines of what a recorded run printed; the fence below it is filled
     1.569<!-- 03_head/run.json best.val_loss -->   the number before it is the one in the recorded file, rounded as written (where a
                                                 key has a dot: heads/2.1/val_loss)
+    29<!-- 03_head/metrics.csv seconds -->      the same, from the last line of a column
     2.31<!-- variance 64 2 -->                  the same, from word 2 of the line that begins with the word 64
     `At the`<!-- sample 03_head -->             the beginning of what a recorded run wrote
     <!-- by hand -->                            in a paragraph whose numbers are worked out in it
@@ -81,7 +82,10 @@ def output(name, lines=None):
 
 
 def number(name, key, word=1):
-    """A number from a recorded run: a key of its JSON file, or a word of a line that it printed."""
+    """A number from a recorded run: a key of its JSON file, the last of a column of its CSV file, or a word of a line that it printed."""
+    if name.endswith(".csv"):
+        heading, *rows = (line.split(",") for line in read(f"{HERE}/recorded/{name}").splitlines())
+        return float(rows[-1][heading.index(key)])
     if name.endswith(".json"):
         value = json.loads(read(f"{HERE}/recorded/{name}"))
         for part in key.split("/" if "/" in key else "."):
@@ -229,7 +233,7 @@ def check_times():
     table = read(f"{HERE}/README.md")
     minutes = {page: int(n) for page, n in re.findall(r"^\| \[\w+\]\((\w+\.md)\) \|.*?\| (\d+) min \|", table, re.M)}
     for page, n in minutes.items():
-        check(f"\nRead {n} minutes" in read(f"{HERE}/{page}"), f"{HERE}/README.md says that {page} takes {n} minutes, and {page} does not")
+        check(f"Read {n} minutes" in read(f"{HERE}/{page}"), f"{HERE}/README.md says that {page} takes {n} minutes, and {page} does not")
     hurry = re.search(r"\*\*In a hurry\?\*\*(.*?)(\d+) minutes", table, re.S)
     total = sum(minutes[page] for page in re.findall(r"\]\((\w+\.md)\)", hurry[1]))
     check(total == int(hurry[2]), f"{HERE}/README.md: the way for those in a hurry takes {total} minutes, not {hurry[2]}")
