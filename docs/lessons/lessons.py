@@ -15,7 +15,7 @@ What a lesson may hold, all of it invisible when rendered:
                                                 key has a dot: heads/2.1/val_loss)
     29<!-- 03_head/metrics.csv seconds -->      the same, from the last line of a column
     2.31<!-- variance 64 2 -->                  the same, from word 2 of the line that begins with the word 64
-    `At the`<!-- sample 03_head -->             the beginning of what a recorded run wrote
+    `At the`<!-- sample 03_head -->             the beginning of what a recorded run wrote; with a number, of that line of it
     <!-- by hand -->                            in a paragraph whose numbers are worked out in it
     [`tril`](../../common/tensor/masks.h)       a name that has to be in the file it leads to
 """
@@ -106,7 +106,7 @@ def as_written(value, pattern):
 
 
 FENCED = re.compile(r"(<!-- (quote|output) ([^>]*?) -->\n+```\w*\n)(.*?)(\n?```)", re.S)
-SAMPLE = re.compile(r"`[^`\n]*`(<!-- sample (\S+) -->)")
+SAMPLE = re.compile(r"`[^`\n]*`(<!-- sample (\S+)(?: (\d+))? -->)")
 NUMBER = re.compile(r"([+-]?\d[\d,]*(?:\.\d+)?%?)(\**)<!-- (\S+) (\S+)(?: (\d+))? -->")
 
 
@@ -129,8 +129,8 @@ def filled(page, text):
 
     def sample(match):
         try:
-            first = json.loads(read(f"{HERE}/recorded/{match[2]}/run.json"))["sample"].strip().splitlines()[0]
-            return f"`{first[:58]}`{match[1]}"
+            lines = json.loads(read(f"{HERE}/recorded/{match[2]}/run.json"))["sample"].strip().splitlines()
+            return f"`{lines[int(match[3] or 1) - 1][:58]}`{match[1]}"
         except (OSError, KeyError, IndexError) as error:
             check(False, f"{page}: {match[0]}: {error!r}")
             return match[0]
