@@ -214,4 +214,27 @@ esac
         for (const char* words : {">\uFFFD]]&gt;<", ">\uFFFD[1m<", ">r\uFFFD<", ">a\uFFFD&amp;<"})
             CHECK(says(labels, words));
     }
+
+    TEST_CASE("mechanisms: every drawing it names is drawn, and any other word is refused" * with_programs()) {
+        Shell shell;
+        Result none = shell("mechanisms nothing");
+        CHECK(none.code == 2);
+        std::istringstream names(none.err.substr(none.err.find("of:") + 3));
+        const std::string head = "a b\\n0.5 0.5\\n", heads = "printf '" + head + head + head + head + "' | ";
+        int drawn = 0;
+        for (std::string name; names >> name; ++drawn) {
+            INFO(name);
+            std::string picture = works(shell, (name == "heads" ? heads : "") + "mechanisms " + name);
+            CHECK(picture.starts_with("<svg "));
+            CHECK(picture.ends_with("</svg>\n"));
+            CHECK(!says(picture, "nan"));
+            CHECK(says(picture, "prefers-color-scheme: dark"));
+        }
+        CHECK(drawn == 14);
+        refuses(shell, "mechanisms", "name one drawing, of: cache");
+        refuses(shell, "mechanisms heads </dev/null", "two lines for each of four heads");
+        refuses(shell, "printf 'a b\\n1\\n' | mechanisms heads", "a weight for each character");
+        CHECK(says(works(shell, "mechanisms tape"), "da = 3 + 3 + 1 = 7"));
+        CHECK(says(works(shell, "mechanisms gather"), ">0.42<"));  // as lesson 03 has it
+    }
 }
