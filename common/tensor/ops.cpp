@@ -151,10 +151,10 @@ static real* drop(const DropoutMask& mask, std::span<const int> shape, size_t fi
 // y = x * mask: dx = dy * mask, with the same mask
 Tensor dropout(Tensor x, double p, uint64_t key, int first_row) {
     if (!(p >= 0 && p < 1)) fail("dropout: a share of ", p, " is not in [0, 1)");
+    Shape shape = x.shape();
     std::shared_ptr<Array> y = take_value(x);
     if (!y) y = std::make_shared<Array>(value(x));
     DropoutMask mask(key, p);
-    Shape shape = x.shape();
     drop(mask, shape, size_t(first_row), y->data());
     return make_result(y, {x}, [x, mask, shape, first_row](Array& dy) {
         drop(mask, shape, size_t(first_row), dy.data());

@@ -17,43 +17,35 @@ std::string decimal(double x, int digits = 1) {
     return (x < 0 && text.find_first_not_of("0.") != text.npos ? "−" : "") + text;  // a minus is longer than a hyphen
 }
 
-// y = a * a + a on the tape, and the walk back.
+// y = a * b + a on the tape, and the walk back.
 std::string draw_tape() {
-    Tensor a = Tensor::parameter({1});
-    a.values()[0] = 3;
-    Tensor p = a * a, y = p + a;
-    double va = a.item(), vp = p.item(), vy = y.item();
+    Tensor a = Tensor::parameter({1}), b = Tensor::parameter({1});
+    a.values()[0] = 3, b.values()[0] = 4;
+    Tensor p = a * b, y = p + a;
+    double va = a.item(), vb = b.item(), vp = p.item(), vy = y.item();
     y.backward();
-    double dp = 1, from_product = dp * va, da = a.grad()[0];
-    if (da != 2 * from_product + 1) fail("the drawing of the tape adds up to another gradient than the tape");
+    double da = a.grad()[0], db = b.grad()[0];
+    if (da != vb + 1 || db != va) fail("the drawing of the tape adds up to other gradients than the tape");
 
-    Drawing d("The tape of y = a · a + a, and the gradient's way back", 360);
-    struct Cell {
-        double x;
-        const char* name;
-        double value;
-        std::string gradient;
+    Drawing d("The tape of y = a · b + a, and the gradient's way back", 375);
+    auto cell = [&](double x, double top, const char* name, double value, const std::string& gradient) {
+        d.box(x, top, 150, 92);
+        d.text(x + 75, top + 17, name);
+        d.text(x + 75, top + 42, format("%g", value), kind::ink, "middle", 22, true);
+        d.line(format("M%g %gh150", x, top + 61), kind::faint, 1, "2 3");
+        d.text(x + 75, top + 77, gradient, kind::gradient, "middle", 15, true);
     };
-    const double wide = 180, top = 110, tall = 130;
-    for (const Cell& cell : {Cell{20, "a", va, format("da = %g + %g + 1 = %g", from_product, from_product, da)},
-                             Cell{290, "p = a · a", vp, format("dp = %g", dp)}, Cell{560, "y = p + a", vy, "dy = 1"}}) {
-        d.box(cell.x, top, wide, tall);
-        d.text(cell.x + wide / 2, top + 26, cell.name);
-        d.text(cell.x + wide / 2, top + 58, format("%g", cell.value), kind::ink, "middle", 24, true);
-        d.line(format("M%g %gh%g", cell.x, top + 84, wide), kind::faint, 1, "2 3");
-        d.text(cell.x + wide / 2, top + 107, cell.gradient, kind::gradient, "middle", 15, true);
-    }
-    d.arrow(200, 138, 288, 138), d.arrow(200, 156, 288, 156), d.arrow(470, 147, 558, 147);
-    d.bend(110, top, 110, 40, 650, 40, 650, top - 1);
-    d.note(380, 44, "computing: who was made from whom", kind::ink);
-    for (double row : {203.0, 231.0}) {
-        d.arrow(290, row, 202, row, kind::gradient);
-        d.note(245, row - 10, format("dp · a = %g", from_product), kind::gradient);
-    }
-    d.arrow(560, 217, 472, 217, kind::gradient), d.note(515, 207, "dy = 1", kind::gradient);
-    d.bend(650, top + tall, 650, 330, 110, 330, 110, top + tall + 1, kind::gradient);
-    d.note(380, 294, "dy = 1", kind::gradient);
-    d.note(380, 324, "walking back: each step passes its gradient on; what arrives is added up", kind::gradient);
+    cell(20, 70, "a", va, format("da = %g + 1 = %g", vb, da)), cell(20, 270, "b", vb, format("db = %g", db));
+    cell(320, 170, "p = a · b", vp, "dp = 1"), cell(600, 170, "y = p + a", vy, "dy = 1");
+    d.arrow(170, 105, 318, 188), d.arrow(170, 327, 318, 244), d.arrow(470, 205, 598, 205);
+    d.bend(170, 85, 300, 40, 640, 40, 650, 168);
+    d.arrow(320, 212, 172, 140, kind::gradient), d.note(238, 192, format("dp · b = %g", vb), kind::gradient, "end");
+    d.arrow(320, 224, 172, 292, kind::gradient), d.note(238, 240, format("dp · a = %g", va), kind::gradient, "end");
+    d.arrow(600, 235, 472, 235, kind::gradient), d.note(536, 251, "dy = 1", kind::gradient);
+    d.bend(700, 170, 700, 0, 120, -10, 95, 68, kind::gradient), d.note(400, 43, "dy = 1", kind::gradient);
+    d.note(320, 310, "forward: each result remembers what it was made of", kind::ink, "start");
+    d.note(320, 332, "back: each passes its gradient on,", kind::gradient, "start");
+    d.note(320, 350, "and what arrives at a place is added up", kind::gradient, "start");
     return d.done();
 }
 
