@@ -219,7 +219,7 @@ $(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp $(BUILD)/.flags
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 # The first line of an experiment's diff names the file it changes.
 .PRECIOUS: $(BUILD)/experiments/%.cpp
-$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) common/train/pretraining.cpp common/nn/nn.cpp | $(SETUP)
+$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) common/train/pretraining.cpp common/nn/nn.cpp common/nn/optim.cpp | $(SETUP)
 	@mkdir -p $(@D)
 	@patch --quiet --fuzz=0 --output=$@ "$$(sed -n '1s/^--- //p' $<)" $<
 
