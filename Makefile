@@ -43,7 +43,7 @@ $(SETUP): Makefile
 # --- building ---------------------------------------------------------------------------------------------------------
 building = MAKE="$(MAKE)" tests/build
 .PHONY: all $(STAGES)
-all: $(addprefix $(BUILD)/,$(STAGES) corpus report draw) ## build every stage
+all: $(addprefix $(BUILD)/,$(STAGES) corpus report draw mechanisms) ## build every stage
 $(STAGES): %: $(BUILD)/%
 
 # Other flags or another compiler build all again.
@@ -77,6 +77,9 @@ $(addprefix $(BUILD)/,$(STAGES)): $(BUILD)/%: $(BUILD)/obj/stages/%.o $(LIBRARY)
 $(BUILD)/corpus: $(BUILD)/obj/data/corpus.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 $(BUILD)/report $(BUILD)/draw: $(BUILD)/%: $(BUILD)/obj/docs/drawing/%.o $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+
+$(BUILD)/mechanisms: $(call objects,docs/drawing/mechanisms.cpp docs/drawing/attention.cpp) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
 # Learners rebuild a stage again and again: -O1 halves the wait and costs no speed, as the work is done in common/.

@@ -255,7 +255,7 @@ TEST_SUITE("command line") {
         CHECK(works(shell, "11_kvcache sample --tokens 50") == works(shell, sample_of("10_gpt") + " --tokens 50"));
     }
 
-    TEST_CASE("report: the picture labels each run by its directory, over the ruler" * with_programs()) {
+    TEST_CASE("report: the picture names each run as told or by its directory, over the ruler" * with_programs()) {
         Shell shell;
         write_small_text(shell);
         works(shell, quick("01_bigram") + " --out one; " + quick("02_position") + " --out two; mkdir runs");
@@ -264,6 +264,20 @@ TEST_SUITE("command line") {
         CHECK(picture == works(shell, "report --picture one two/"));
         for (const char* words : {"<svg ", ">one<", ">two<", ">bigram ", "</svg>"}) CHECK(says(picture, words));
         refuses(shell, "report --picture", "name the run directories");
+        std::string named = works(shell, "report --picture two one='by gradient' one");
+        for (const char* words : {">two<", ">by gradient<", ">one<"}) CHECK(says(named, words));
+        // A stage keeps its colour wherever it is named; a second run of it is dashed.
+        auto line_of = [](const std::string& svg, const std::string& name) {
+            size_t end = svg.find(">" + name + "<"), start = svg.rfind("<path", end);
+            return svg.substr(svg.find("stroke=", start), 16);
+        };
+        CHECK(line_of(named, "by gradient") == line_of(picture, "one"));
+        CHECK(line_of(named, "one") == line_of(picture, "one"));
+        CHECK(line_of(named, "two") == line_of(picture, "two"));
+        CHECK(line_of(named, "two") != line_of(named, "one"));
+        CHECK(says(named, "stroke-dasharray=\"8 4\""));
+        CHECK(!says(picture, "stroke-dasharray=\"8 4\""));
+        refuses(shell, "report nowhere=name", "nowhere/run.json");
     }
 
     TEST_CASE("draw: pictures from tables, and a clear line for what is none" * with_programs()) {
@@ -272,8 +286,8 @@ TEST_SUITE("command line") {
         CHECK(says(map, "fill-opacity=\"1.00\""));
         CHECK(says(map, ">&lt;<"));  // a label is text
         std::string chart = works(shell, "printf 'x up down\\n0 0 2\\n1 2 0\\n' | draw chart title across height");
-        CHECK(says(chart, "M60.0 470.0L730.0 20.0"));
-        CHECK(says(chart, "M60.0 20.0L730.0 470.0"));
+        CHECK(says(chart, "M50.0 445.0L560.0 40.0"));
+        CHECK(says(chart, "M50.0 40.0L560.0 445.0"));
         refuses(shell, "draw", "usage");
         refuses(shell, "draw heat title", "nothing to draw");
         refuses(shell, "printf '# a\\n\\n' | draw heat title", "label the columns");

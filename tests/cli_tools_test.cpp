@@ -263,13 +263,36 @@ esac
             return works(shell, "printf 'x y\\n" + rows + "' | draw chart title across up" + log);
         };
         for (const char* log : {"", " log"}) {
-            CHECK(says(drawn("1e100 1e100\\n1e-99 1\\n", log), "M730.0 20.0L60.0 470.0"));
-            CHECK(says(drawn("5 0\\n5 3\\n", log), "M60.0 470.0L60.0 20.0"));  // one above the other
-            CHECK(says(drawn("1e17 0\\n100000000000000016 1e-320\\n", log), "M60.0 470.0L730.0 470.0"));
+            CHECK(says(drawn("1e100 1e100\\n1e-99 1\\n", log), "M560.0 40.0L50.0 445.0"));
+            CHECK(says(drawn("5 0\\n5 3\\n", log), "M50.0 445.0L50.0 40.0"));  // one above the other
+            CHECK(says(drawn("1e17 0\\n100000000000000016 1e-320\\n", log), "M50.0 445.0L560.0 445.0"));
         }
-        CHECK(says(drawn("-1e100 1\\n1e100 2\\n", ""), "M60.0 245.0L730.0 20.0"));
+        CHECK(says(drawn("-1e100 1\\n1e100 2\\n", ""), "M50.0 242.5L560.0 40.0"));
         std::string labels = works(shell, "printf '# \\a]]>\\n\\t\\033[1m\\nr\\377\\t0\\n' | draw heat $'a\\b&'");
         for (const char* words : {">\uFFFD]]&gt;<", ">\uFFFD[1m<", ">r\uFFFD<", ">a\uFFFD&amp;<"})
             CHECK(says(labels, words));
+    }
+
+    TEST_CASE("mechanisms: every drawing it names is drawn, and any other word is refused" * with_programs()) {
+        Shell shell;
+        Result none = shell("mechanisms nothing");
+        CHECK(none.code == 2);
+        std::istringstream names(none.err.substr(none.err.find("of:") + 3));
+        const std::string head = "a b\\n0.5 0.5\\n", heads = "printf '" + head + head + head + head + "' | ";
+        int drawn = 0;
+        for (std::string name; names >> name; ++drawn) {
+            INFO(name);
+            std::string picture = works(shell, (name == "heads" ? heads : "") + "mechanisms " + name);
+            CHECK(picture.starts_with("<svg "));
+            CHECK(picture.ends_with("</svg>\n"));
+            CHECK(!says(picture, "nan"));
+            CHECK(says(picture, "prefers-color-scheme: dark"));
+        }
+        CHECK(drawn == 14);
+        refuses(shell, "mechanisms", "name one drawing, of: cache");
+        refuses(shell, "mechanisms heads </dev/null", "two lines for each of four heads");
+        refuses(shell, "printf 'a b\\n1\\n' | mechanisms heads", "a weight for each character");
+        CHECK(says(works(shell, "mechanisms tape"), "da = 4 + 1 = 5"));
+        CHECK(says(works(shell, "mechanisms gather"), ">0.42<"));  // as lesson 03 has it
     }
 }

@@ -1,5 +1,5 @@
-// Pictures as SVG: charts and heat maps. No background, and colours of middle brightness, so that they read on white
-// and on black.
+// Pictures as SVG: charts and heat maps. No background; text is dark on a light page and light on a dark one, and other
+// colours are of middle brightness, so that they read on both.
 #pragma once
 #include <utf8.h>
 
@@ -33,7 +33,9 @@ inline std::string escaped(const std::string& text) {
 inline std::string picture(double width, double height, const std::string& title, const std::string& content) {
     return format(
                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" font-family=\"sans-serif\" "
-               "font-size=\"13\" fill=\"#888\">\n<title>",
+               "font-size=\"14\" fill=\"currentColor\">\n"
+               "<style>svg { color: #4d5761 } @media (prefers-color-scheme: dark) { svg { color: #b6bfc9 } }</style>\n"
+               "<title>",
                width, height) +
            escaped(title) + "</title>\n" + content + "</svg>\n";
 }
@@ -46,8 +48,10 @@ struct Chart {
     struct Series {
         std::string name;
         std::vector<std::pair<double, double>> points;
+        int colour = -1;        // of the ten; -1: by its place among the series
+        std::string dash = "";  // as SVG's stroke-dasharray
     };
-    struct Line {  // dashed, across the whole
+    struct Line {  // dotted, across the whole
         std::string name;
         double y;
     };
@@ -57,6 +61,12 @@ struct Chart {
     std::vector<Series> series = {};
     std::vector<Line> lines = {};
 };
+
+// A stage has the same colour in every picture: the one of its number. -1 if the name has none.
+inline int stage_colour(const std::string& name) {
+    bool numbered = name.find_first_not_of("0123456789") == 2 && name[2] == '_';
+    return numbered ? std::stoi(name) : -1;
+}
 
 // 1, 2 or 5 times a power of ten, so that about `count` steps make up the range.
 inline double nice_step(double range, int count) {
@@ -69,10 +79,41 @@ inline std::string short_number(double x) {
     return x >= 1e6 ? format("%gM", x / 1e6) : x >= 1e4 ? format("%gk", x / 1e3) : format("%g", x);
 }
 
+// Names beside the frame, each as near to the end of its line as those above and below it allow.
+struct Names {
+    struct Name {
+        double y;
+        bool joined;             // the line reaches the edge of the frame
+        std::string line, text;  // line: how it is drawn
+    };
+    std::vector<Name> all = {};
+
+    std::string draw(double x, double top, double bottom) const {
+        const double apart = 20;
+        std::vector<Name> names = all;
+        std::ranges::stable_sort(names, {}, &Name::y);
+        std::vector<double> at;
+        double most = bottom - apart * (double(names.size()) - 1), least = top;
+        for (const Name& name : names) {
+            at.push_back(std::max(least, name.y));
+            least = at.back() + apart;
+        }
+        for (size_t i = names.size(); i--;)  // those that hang below the frame go up again
+            at[i] = std::max(top, std::min(at[i], most + apart * double(i)));
+        std::string svg;
+        for (size_t i = 0; i < names.size(); ++i) {
+            std::string join = names[i].joined ? format("M%g %.1fL", x, names[i].y) : "M";
+            svg += "<path d=\"" + join + format("%g %.1fh26\" fill=\"none\" ", x + 14, at[i]);
+            svg += names[i].line + "/>" + label(x + 48, at[i] + 5, "start", names[i].text);
+        }
+        return svg;
+    }
+};
+
 inline std::string draw(const Chart& chart) {
-    const double width = 900, height = 520, left = 60, right = 730, top = 20, bottom = 470;
-    const char* colours[] = {"#e6550d", "#3182bd", "#31a354", "#a46bd6", "#d6616b",
-                             "#1ba8a8", "#b8860b", "#7f7f7f", "#e377c2", "#2f6fdf"};
+    const double width = 800, height = 500, left = 50, right = 560, top = 40, bottom = 445;
+    const char* colours[] = {"#2f6fdf", "#e6550d", "#a0674b", "#31a354", "#a46bd6",
+                             "#b8860b", "#1ba8a8", "#7f7f7f", "#d62728", "#e377c2"};
     double least = 1e300, most = -1e300, highest = 0;
     for (const Chart::Series& series : chart.series)
         for (auto [x, y] : series.points) {
@@ -90,9 +131,10 @@ inline std::string draw(const Chart& chart) {
     };
     auto py = [&](double y) { return bottom - (bottom - top) * std::clamp(y / highest, 0.0, 1.0); };
 
-    std::string svg = format("<path d=\"M%g %gV%gH%g\" fill=\"none\" stroke=\"#888\"/>\n", left, top, bottom, right);
+    std::string svg =
+        format("<path d=\"M%g %gV%gH%g\" fill=\"none\" stroke=\"currentColor\"/>\n", left, top, bottom, right);
     double step = nice_step(highest, 6);
-    for (double y = 0; y <= highest; y += step) svg += label(left - 8, py(y) + 4, "end", format("%g", y));
+    for (double y = 0; y <= highest; y += step) svg += label(left - 8, py(y) + 5, "end", format("%g", y));
     if (chart.log_x) {
         double factor = most / least > 100 ? 10 : 2;
         double first = factor == 10 ? std::pow(10, std::ceil(std::log10(least))) : least;
@@ -103,26 +145,25 @@ inline std::string draw(const Chart& chart) {
             if (double x = (std::ceil(least / step) + i) * step; x <= most)
                 svg += label(px(x), bottom + 20, "middle", short_number(x));
     }
-    svg += label((left + right) / 2, height - 8, "middle", chart.x_label);
-    svg += format("<text transform=\"translate(16 %g) rotate(-90)\" text-anchor=\"middle\">", (top + bottom) / 2) +
-           escaped(chart.y_label) + "</text>\n";
+    svg += label((left + right) / 2, height - 10, "middle", chart.x_label) + label(8, 18, "start", chart.y_label);
+    Names names;
     for (const Chart::Line& line : chart.lines) {
-        svg += format("<path d=\"M%g %.1fH%g\" stroke=\"#888\" stroke-dasharray=\"4 4\"/>\n", left, py(line.y), right);
-        svg += label(right - 4, py(line.y) - 4, "end", line.name + format(" %.2f", line.y));
+        std::string dotted = "stroke=\"currentColor\" stroke-opacity=\"0.7\" stroke-dasharray=\"2 4\"";
+        svg += format("<path d=\"M%g %.1fH%g\" ", left, py(line.y), right) + dotted + "/>\n";
+        names.all.push_back({py(line.y), true, dotted, line.name + format(" %.2f", line.y)});
     }
-    double y_of_name = top + 10;
     for (size_t i = 0; i < chart.series.size(); ++i) {
         const Chart::Series& series = chart.series[i];
         if (series.points.size() < 2) continue;
-        const char* colour = colours[i % std::size(colours)];
-        std::string path;
+        const char* colour = colours[(series.colour < 0 ? i : size_t(series.colour)) % std::size(colours)];
+        std::string path, line = format("stroke=\"%s\" stroke-width=\"2\"", colour);
+        if (!series.dash.empty()) line += " stroke-dasharray=\"" + series.dash + "\"";
         for (auto [x, y] : series.points) path += format("%s%.1f %.1f", path.empty() ? "M" : "L", px(x), py(y));
-        svg += "<path d=\"" + path + format("\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", colour);
-        svg += format("<path d=\"M%g %gh20\" stroke=\"%s\" stroke-width=\"3\"/>", right + 14, y_of_name, colour);
-        svg += label(right + 40, y_of_name + 4, "start", series.name);
-        y_of_name += 22;
+        svg += "<path d=\"" + path + "\" fill=\"none\" " + line + "/>\n";
+        auto [x_end, y_end] = series.points.back();
+        names.all.push_back({py(y_end), x_end == most, line, series.name});
     }
-    return picture(width, height, chart.title, svg);
+    return picture(width, height, chart.title, svg + names.draw(right, top, bottom));
 }
 
 // A field of squares, each as dark (on white) or bright (on black) as its number is large.

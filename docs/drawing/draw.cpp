@@ -1,5 +1,6 @@
 // Draws tables as pictures: reads them from standard input, writes SVG to standard output.
 //   draw chart TITLE X-LABEL Y-LABEL [log]   a line of names, then lines of x and a y for each name but the first
+//                                            (a _ in a name is drawn as a space, but for a stage's name)
 //   draw heat TITLE                          between tabs: "# name" begins a map, a line of column labels, then rows
 #include <iostream>
 #include <sstream>
@@ -31,7 +32,11 @@ double number(const std::string& word) {
 std::string chart(Chart picture) {
     std::string line;
     std::getline(std::cin, line);
-    for (const std::string& name : split(line, ' ')) picture.series.push_back({name, {}});
+    for (std::string name : split(line, ' ')) {
+        int colour = stage_colour(name);
+        if (colour < 0) std::ranges::replace(name, '_', ' ');
+        picture.series.push_back({name, {}, colour});
+    }
     if (picture.series.size() < 2) fail("the first line has to name x and what is drawn against it");
     while (std::getline(std::cin, line)) {
         std::vector<std::string> words = split(line, ' ');

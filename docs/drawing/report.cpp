@@ -1,4 +1,5 @@
 // Compares runs: a table on the terminal, and a picture of their loss curves over the ruler.
+//   report [--picture] DIR[=NAME]...     NAME stands in the picture; the directory's name if there is none
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -40,9 +41,11 @@ std::map<std::string, double> numbers(const Json& object) {
     return all;
 }
 
-Curve read_run(const std::string& directory) {
+Curve read_run(const std::string& word) {
+    std::string directory = word.substr(0, word.find('='));
     Curve curve;
-    curve.name = std::filesystem::path(directory + "/").parent_path().filename();
+    curve.name = directory == word ? std::filesystem::path(directory + "/").parent_path().filename().string()
+                                   : word.substr(directory.size() + 1);
     std::string bytes = read_file(directory + "/run.json"), line;
     double characters = 0;  // of a step
     try {
@@ -101,13 +104,18 @@ Chart chart(const std::vector<Curve>& curves) {
     for (auto [key, name] :
          {std::pair{"uniform", "knowing nothing"}, {"unigram", "unigram"}, {"bigram", "bigram"}, {"floor", "floor"}})
         if (ruler.contains(key)) chart.lines.push_back({name, ruler.at(key)});
-    for (const Curve& curve : curves) chart.series.push_back({curve.name, curve.points});
+    const std::vector<std::string> dashes = {"", "8 4", "2 3", "12 3 2 3", "5 2"};
+    std::map<std::string, size_t> drawn;  // runs of the same stage have its colour and are dashed in other ways
+    for (const Curve& curve : curves)
+        chart.series.push_back({curve.name, curve.points, stage_colour(curve.stage),
+                                dashes[std::min(drawn[curve.stage]++, dashes.size() - 1)]});
     return chart;
 }
 
 // In runs/, where it is looked for; away from the repository beside the first run.
 std::string picture_file(const std::string& directory, const std::string& name) {
-    std::filesystem::path beside = std::filesystem::path(directory + "/").parent_path().parent_path();
+    std::filesystem::path beside =
+        std::filesystem::path(directory.substr(0, directory.find('=')) + "/").parent_path().parent_path();
     return (std::filesystem::is_directory("runs") ? "runs" : beside) / (name + ".svg");
 }
 
