@@ -53,9 +53,8 @@ Opened open_tiny(const Options& options) {
 
 std::vector<std::string> with_heads() {
     std::vector<std::string> names;
-    for (const auto* map : {&stages})
-        for (const auto& [name, unused] : *map)
-            if (has_attention(name)) names.push_back(name);
+    for (const auto& [name, unused] : stages)
+        if (has_attention(name)) names.push_back(name);
     for (const auto& [name, unused] : bert_stages) names.push_back(name);
     for (const auto& [name, unused] : translator_stages) names.push_back(name);
     return names;
@@ -238,17 +237,21 @@ TEST_SUITE("workshop") {
         CHECK(served.client().Get("/")->body.find("the workshop") != std::string::npos);
         CHECK(state_of(served.directory.path) == before);
         auto first = served.client().Get("/api/runs");
-        auto again = served.client().Get("/api/runs", {{"If-None-Match", first->get_header_value("ETag")}});
+        auto again =
+            served.client().Get("/api/runs", httplib::Headers{{"If-None-Match", first->get_header_value("ETag")}});
         CHECK(again->status == 304);
     }
 
     TEST_CASE("server: other names, other paths and strange questions get a clear answer") {
         Served served;
         for (const char* host : {"evil.example", "evil.example:80", "127.0.0.1", ""})
-            CHECK(served.client().Get("/api/runs", {{"Host", host}})->status == 403);
+            CHECK(served.client().Get("/api/runs", httplib::Headers{{"Host", host}})->status == 403);
         std::string own = str("127.0.0.1:", served.port);
-        CHECK(served.client().Get("/api/runs", {{"Host", own}, {"Origin", "http://evil.example"}})->status == 403);
-        CHECK(served.client().Get("/api/runs", {{"Host", own}, {"Origin", "http://" + own}})->status == 200);
+        CHECK(served.client()
+                  .Get("/api/runs", httplib::Headers{{"Host", own}, {"Origin", "http://evil.example"}})
+                  ->status == 403);
+        CHECK(served.client().Get("/api/runs", httplib::Headers{{"Host", own}, {"Origin", "http://" + own}})->status ==
+              200);
         for (const char* name : {"..", "../run", "run/snapshots", "/etc", ".", "", "none", "run%00"}) {
             CAPTURE(name);
             Json answer = served.post("/api/look", Json{{"run", name}, {"text", text}}.dump(), 400);
@@ -323,8 +326,8 @@ TEST_SUITE("workshop") {
         TemporaryDirectory directory;
         write_run(directory.path / "run", tiny("10_gpt"));
         std::filesystem::create_directories(directory.path / "packages/uplot/dist");
-        for (const char* file : {"uPlot.esm.js", "uPlot.min.css"})
-            std::ofstream(directory.path / "packages/uplot/dist" / file) << "/* </script> */";
+        std::ofstream(directory.path / "packages/uplot/dist/uPlot.esm.js") << "/* </script> */";
+        std::ofstream(directory.path / "packages/uplot/dist/uPlot.min.css") << ".uplot {}";
         Answers answers(directory.path);
         std::string html = export_page(answers, "run", {text}, "docs/workshop/page", directory.path / "packages");
         for (const char* outside : {"href=\"/", "src=", "\"/packages", "</script> */"})

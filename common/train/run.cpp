@@ -39,12 +39,11 @@ void for_settings(const Options& stage, F f) {
 }
 
 // Whether the evaluation of this number, out of `count`, is among the `most` that are spread evenly over all of them.
-bool is_chosen(int number, int count, int most) {
+bool is_chosen(int64_t number, int64_t count, int64_t most) {
     if (count <= most) return true;
-    auto place = [&](int i) { return int((int64_t(i) * (count - 1) + (most - 1) / 2) / (most - 1)); };
-    for (int i = 0; i < most && most > 1; ++i)
-        if (place(i) == number) return true;
-    return false;
+    if (most < 2) return false;
+    auto nearest = [](int64_t i, int64_t from, int64_t to) { return (2 * i * to + from) / (2 * from); };
+    return nearest(nearest(number, count - 1, most - 1), most - 1, count - 1) == number;
 }
 
 std::string best_file(const std::string& directory) { return directory + "/model.safetensors"; }

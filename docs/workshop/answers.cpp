@@ -39,10 +39,15 @@ std::shared_ptr<const Opened> Answers::open(const Json& question) {
 Json Answers::sample(const Json& question) {
     std::string run = question.at("run"), file = runs.file(run, question.value("step", -1));
     std::shared_ptr<const Opened> model = models.open(file);
+    std::vector<std::string> texts = model->writer ? std::vector<std::string>{} : runs.texts(run);
+    std::string key = str(file, " ", model->step, " ", model->options.steps);
+    {
+        std::lock_guard alone(computing);
+        if (samples.contains(key)) return {{"sample", samples[key]}};
+    }
+    std::string sample = short_sample(*model, texts.empty() ? "" : texts[0], computing);
     std::lock_guard alone(computing);
-    auto [found, is_new] = samples.try_emplace(str(file, " ", model->step, " ", model->options.steps));
-    if (is_new) found->second = short_sample(*model, model->writer ? std::vector<std::string>{} : runs.texts(run));
-    return {{"sample", found->second}};
+    return {{"sample", samples[key] = sample}};
 }
 
 Json Answers::look(const Json& question) {

@@ -10,7 +10,6 @@
 #include <set>
 #include <sstream>
 
-#include "common/app/sample.h"
 #include "common/base/files.h"
 #include "common/base/format.h"
 #include "common/nn/optim.h"
@@ -39,7 +38,7 @@ std::set<ino_t> locked_directories() {
         words >> number >> kind >> advisory >> mode >> process >> file;
         size_t colon = file.rfind(':');
         if (kind == "FLOCK" && mode == "WRITE" && colon != file.npos)
-            inodes.insert(std::stoull(file.substr(colon + 1)));
+            inodes.insert(std::strtoull(&file[colon + 1], nullptr, 10));
     }
     return inodes;
 }

@@ -40,7 +40,7 @@ Json next_of(const Opened& model, std::span<const real> logits, const Options& o
     return list;
 }
 
-std::string with_one_blank(const std::string& text) {
+std::string with_blanks(const std::string& text) {
     std::u32string characters = decode_utf8(text, "the text");
     for (size_t i = 3; i < characters.size(); i += 6) characters[i] = U'_';
     return encode_utf8(characters);
@@ -92,19 +92,25 @@ Json fill(const Opened& model, const std::string& text, const std::string& secon
     return answer;
 }
 
-std::string short_sample(const Opened& model, const std::vector<std::string>& texts) {
+std::string short_sample(const Opened& model, const std::string& text, std::mutex& computing) {
     if (model.writer) {
         Options options{.seed = model.options.seed, .tokens = sample_characters};
-        return write_text(next_logits(*model.writer, model.options.block_size), model.vocabulary(), options);
+        NextLogits next = next_logits(*model.writer, model.options.block_size);
+        auto alone = [&](std::span<const int> context) {
+            std::lock_guard computes(computing);
+            return next(context);
+        };
+        return write_text(alone, model.vocabulary(), options);
     }
-    if (texts.empty()) return "";
+    std::lock_guard computes(computing);
+    if (text.empty()) return "";
     if (model.reader) {
-        std::string blanked = with_one_blank(texts[0]);
+        std::string blanked = with_blanks(text);
         Reader reader{*model.reader, model.tokenizer, model.options.block_size};
         return blanked + "\n" + fill_blanks(reader, {blanked}).texts[0];
     }
     Translator translator{*model.translator, model.tokenizer, model.options.block_size};
-    return texts[0] + "\n" + translate(translator, {texts[0]})[0];
+    return text + "\n" + translate(translator, {text})[0];
 }
 
 }  // namespace babygpt

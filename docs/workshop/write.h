@@ -15,7 +15,8 @@ nlohmann::json write_on(const Opened& model, const std::string& text, const Opti
 
 nlohmann::json fill(const Opened& model, const std::string& text, const std::string& second);
 
-// What a model of this step can do, in short: it writes, fills a blank or translates, always the same.
-std::string short_sample(const Opened& model, const std::vector<std::string>& texts);
+// What a model can do, in short, always the same: it writes, or fills blanks in the text, or translates it. Others may
+// compute between its characters.
+std::string short_sample(const Opened& model, const std::string& text, std::mutex& computing);
 
 }  // namespace babygpt
