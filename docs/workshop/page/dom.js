@@ -38,10 +38,10 @@ export function duration(seconds) {
   return `${(seconds / 3600).toFixed(1)} h`;
 }
 
-// Every stage has a colour of its own, the same on every page: neighbours are far apart on the wheel.
+// Every stage has a colour of its own, the same on every page: of 17 on the wheel, neighbours are far apart.
 export function colourOf(stage) {
   const number = parseInt(stage, 10) || 0;
-  const hue = (215 + number * 137.5) % 360;
+  const hue = (215 + number * 5 * 360 / 17) % 360;
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   return `oklch(${dark ? 0.74 : 0.56} 0.15 ${hue})`;
 }

@@ -93,7 +93,8 @@ export function look(page, given) {
     else inner.append(arcs(head, place, width, colour), cells(answer.read, {surprise: head.part ? null : surprise, place, width, choose, kind: "read"}));
     const scrolled = strip.scrollLeft;
     strip.replaceChildren(inner);
-    strip.scrollLeft = scrolled;
+    const at = place * width;
+    strip.scrollLeft = at < scrolled || at > scrolled + strip.clientWidth - width ? at - strip.clientWidth / 2 : scrolled;
     map.replaceChildren(bigMap(answer, head, place, (i, j, pin) => { choose(i, pin); tell(head, state.place, j); }));
     page.querySelector(".map-title").textContent = `Head ${nameOf(head)}`;
     drawGuesses(head, place);
@@ -202,7 +203,6 @@ export function look(page, given) {
     pinned = true;
     state.place = Math.max(0, Math.min(rowsOf(chosenHead()).length - 1, state.place + move));
     drawPlace();
-    strip.querySelector(".here")?.scrollIntoView({block: "nearest", inline: "nearest"});
   });
   begin().catch((error) => { problem.textContent = error.message; });
   return () => { open = false; clearTimeout(playing); };

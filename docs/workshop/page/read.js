@@ -61,11 +61,11 @@ export function read(page, given) {
     lesson.innerHTML = markdown.render(text);
     settleLinks(lesson);
     const run = runs.find((r) => r.name === name), isStage = /^\d\d_/.test(name);
-    if (isStage)
-      lesson.querySelector("h1")?.after(el("div.try", {},
+    for (const heading of isStage ? lesson.querySelectorAll("h1, h2") : [])
+      if (heading.tagName === "H1" || heading.textContent === "What to look at") heading.after(el("div.try", {},
         run?.looks && el("a.button", {href: "#look?run=" + name}, "look inside your " + name),
         run?.writes && el("a.button.quiet", {href: "#write?run=" + name}, "let it write"),
-        !run && el("span.note", {}, `Train it to look inside: build/${name} in a terminal.`)));
+        !run && el("span.note", {}, `Train it, to see it here: build/${name} in a terminal.`)));
     await drawDiagrams(lesson);
   })().catch((error) => lesson.replaceChildren(el("p.problem", {}, error.message)));
   return () => { open = false; };
