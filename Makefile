@@ -21,8 +21,12 @@ CXXFLAGS := -std=c++20 -g1 -O3 $(MACHINE) -DXTENSOR_USE_XSIMD $(WARNINGS) -I. -M
 LDLIBS := -lopenblas -lutf8proc -ledit -pthread
 
 LIBRARY := $(BUILD)/libbabygpt.a
-CORE := $(wildcard common/*/*.cpp) $(filter-out data/corpus.cpp,$(wildcard data/*.cpp))
 objects = $(addprefix $(BUILD)/obj/,$(1:.cpp=.o))
+CORE := $(wildcard common/*/*.cpp)
+ifdef EXTRA  # for tests, and not to be edited and built again: a room is compiled as one file, in half the time
+CORE := $(addsuffix .cpp,$(addprefix rooms/,$(sort $(notdir $(patsubst %/,%,$(dir $(CORE)))))))
+endif
+CORE += $(filter-out data/corpus.cpp,$(wildcard data/*.cpp))
 
 .PHONY: help
 help: ## this list
@@ -55,6 +59,15 @@ $(BUILD)/.flags:
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/.flags | $(SETUP)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -c $< -o $@
+
+$(BUILD)/obj/rooms/%.o: $(BUILD)/rooms/%.cpp $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) -c $< -o $@
+$(BUILD)/obj/rooms/%.o: CXXFLAGS += -Wno-shadow
+.PRECIOUS: $(BUILD)/rooms/%.cpp
+$(BUILD)/rooms/%.cpp: common/% Makefile
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $(wildcard common/$*/*.cpp) >$@
 
 $(LIBRARY): $(call objects,$(CORE))
 	@rm -f $@
@@ -146,7 +159,7 @@ $(BUILD)/obj/tests/%.o: CXXFLAGS += -Og -I$(BUILD) -fno-sanitize=undefined
 $(BUILD)/obj/tests/cli_%.o: CXXFLAGS += -fno-sanitize=address
 
 # The models of all stages that train, for the tests: each stage's source in a namespace of its own, and a map of them.
-$(call objects,$(TESTS) $(WORKSHOP) tests/parity/dump.cpp docs/lessons/programs/memory.cpp): | $(BUILD)/stages.inc
+$(call objects,$(TESTS) $(WORKSHOP) tests/parity/dump.cpp $(addprefix docs/lessons/programs/,memory.cpp copying.cpp ablation.cpp)): | $(BUILD)/stages.inc
 $(BUILD)/obj/docs/lessons/programs/%.o: CXXFLAGS += -I$(BUILD)
 $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	@mkdir -p $(@D)

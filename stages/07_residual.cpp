@@ -82,7 +82,7 @@ struct Block : Module {
 //> model
 struct Model : LanguageModel {
     Embedding token_embedding, position_embedding;
-    std::vector<Block> blocks;
+    Sequential<Block> blocks;
     Linear lm_head;
 
     Model(const Options& o, int vocab_size, Rng& rng)
@@ -96,7 +96,7 @@ struct Model : LanguageModel {
 
     Tensor operator()(const Tokens& ids) const override {                        // (B, T)
         Tensor x = token_embedding(ids) + position_embedding(positions(ids.T));  // (B, T, C)
-        for (const Block& block : blocks) x = block(x);                          // (B, T, C)
+        x = blocks(x);                                                           // (B, T, C)
         return lm_head(x);                                                       // (B, T, V)
     }
 };

@@ -85,7 +85,7 @@ struct Block : Module {
 //> model
 struct Model : LanguageModel {
     Embedding token_embedding, position_embedding;
-    std::vector<Block> blocks;
+    Sequential<Block> blocks;
     LayerNorm norm;
     Linear lm_head;
 
@@ -101,7 +101,7 @@ struct Model : LanguageModel {
 
     Tensor operator()(const Tokens& ids) const override {                        // (B, T)
         Tensor x = token_embedding(ids) + position_embedding(positions(ids.T));  // (B, T, C)
-        for (const Block& block : blocks) x = block(x);                          // (B, T, C)
+        x = blocks(x);                                                           // (B, T, C)
         return lm_head(norm(x));                                                 // (B, T, V)
     }
 };

@@ -101,7 +101,7 @@ struct Block : Module {
 //> model
 struct Model : LanguageModel {
     Embedding token_embedding, position_embedding;
-    std::vector<Block> blocks;
+    Sequential<Block> blocks;
     LayerNorm norm;
     Linear lm_head;
 
@@ -114,7 +114,8 @@ struct Model : LanguageModel {
         add("norm", norm), add("lm_head", lm_head);
         for (int i = 0; i < o.n_layer; ++i) add(str("blocks.", i), blocks.emplace_back(o, rng));
         for (auto& [name, tensor] : parameters) {  // start small, and smaller the more blocks add to x
-            if (tensor.shape().size() < 2) continue;
+            if (name.ends_with("bias")) fill_normal(tensor, 0, rng);
+            if (tensor.shape().size() < 2) continue;  // a norm's gain stays 1
             bool adds_to_x = name.ends_with("proj.weight") || name.ends_with("down.weight");
             fill_normal(tensor, adds_to_x ? 0.02 / std::sqrt(2.0 * o.n_layer) : 0.02, rng);
         }
@@ -122,7 +123,7 @@ struct Model : LanguageModel {
 
     Tensor operator()(const Tokens& ids) const override {                        // (B, T)
         Tensor x = token_embedding(ids) + position_embedding(positions(ids.T));  // (B, T, C)
-        x = run_blocks(blocks, x);                                               // (B, T, C)
+        x = blocks(x);                                                           // (B, T, C)
         return lm_head(norm(x));                                                 // (B, T, V)
     }
     // The same for new characters: what came before them is in the caches, one for each block.

@@ -135,7 +135,8 @@ struct Model : LanguageModel {
         add("norm", norm), add("lm_head", lm_head);
         for (int i = 0; i < o.n_layer; ++i) add(str("blocks.", i), blocks.emplace_back(o, rng));
         for (auto& [name, tensor] : parameters) {  // start small, and smaller the more blocks add to x
-            if (tensor.shape().size() < 2) continue;
+            if (name.ends_with("bias")) fill_normal(tensor, 0, rng);
+            if (tensor.shape().size() < 2) continue;  // a norm's gain stays 1
             bool adds_to_x = name.ends_with("proj.weight") || name.ends_with("down.weight");
             fill_normal(tensor, adds_to_x ? 0.02 / std::sqrt(2.0 * o.n_layer) : 0.02, rng);
         }

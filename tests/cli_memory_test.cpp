@@ -86,7 +86,8 @@ TEST_SUITE("command line") {
         works(shell, "10_gpt --resume --out plain --steps 8; 10_gpt --resume --out forgets --steps 8");
         CHECK(losses(shell, "forgets") == losses(shell, "plain"));
         refuses(shell, "10_gpt --chunk 4", "has no --chunk");
-        refuses(shell, "09_heads --checkpoint 1", "has no --checkpoint");
+        refuses(shell, "12_relative --checkpoint 1", "has no --checkpoint");
+        refuses(shell, "05_feedforward --checkpoint 1", "has no --checkpoint");
     }
 
     // A sanitizer needs terabytes of address space, so no limit can be set on it.

@@ -51,6 +51,12 @@ Attended einsum_attention(const Tensor& q, const Tensor& k, const Tensor& v, con
     return {Heads{q.size(2)}.merge(einsum("bhqk,bkhd->bqhd", weights, v)), weights};  // (B, T, C)
 }
 
+Shape shape_of(const std::string& labels, const std::map<char, int>& of) {
+    Shape shape;
+    for (char c : labels) shape.push_back(of.at(c));
+    return shape;
+}
+
 // Two random tensors for a formula, whose labels have these sizes; einsum of them is what the loops say.
 std::pair<Tensor, Tensor> check_values(const std::string& formula, const std::map<char, int>& of) {
     size_t comma = formula.find(',');
@@ -81,11 +87,6 @@ TEST_SUITE("einsum") {
         "ab,cd->ad"};  // summed in one alone
     const std::map<char, int> sizes{{'a', 2}, {'b', 3}, {'c', 4}, {'d', 5}, {'e', 2},
                                     {'h', 2}, {'i', 3}, {'j', 4}, {'k', 7}, {'q', 5}};
-    auto shape_of = [](const std::string& labels, const std::map<char, int>& of) {
-        Shape shape;
-        for (char c : labels) shape.push_back(of.at(c));
-        return shape;
-    };
 
     TEST_CASE("einsum: values equal plain loops and gradients finite differences, whatever the formula") {
         for (const std::string& formula : formulas)

@@ -56,20 +56,24 @@ void check_product(size_t m, size_t n, size_t k, bool a_transposed, bool b_trans
 }
 
 // Attention as the stages 03 to 08 write it, head by head. Columns of qkv are picked by a matrix of zeros and ones.
-Tensor composed_attention(const Tensor& qkv, int n_head, double p = 0, uint64_t key = 0) {
+Tensor composed_attention(const Tensor& qkv, int n_head, double p = 0, uint64_t key = 0, int first_row = 0) {
     int C = qkv.size(-1) / 3, H = C / n_head;
     auto columns = [&](int first) {
         Tensor picks = Tensor::zeros({H, 3 * C});
         for (int i = 0; i < H; ++i) picks.values()[size_t(i * 3 * C + first + i)] = 1;
         return linear(qkv, picks);  // (B, T, H)
     };
-    std::vector<Tensor> heads;
+    std::vector<Tensor> weights, heads;
+    int B = qkv.size(0), T = qkv.size(1);
     for (int h = 0; h < n_head; ++h) {
-        Tensor q = columns(h * H), k = columns(C + h * H), v = columns(2 * C + h * H);
+        Tensor q = columns(h * H), k = columns(C + h * H);
         Tensor scores = matmul(q, transpose(k)) / std::sqrt(H);
-        Tensor weights = softmax(masked_fill(scores, !tril(qkv.size(1)), -INFINITY));
-        heads.push_back(matmul(p > 0 ? dropout(weights, p, key) : weights, v));
+        weights.push_back(reshape(softmax(masked_fill(scores, !tril(T), -INFINITY)), {B, 1, T, T}));
     }
+    Tensor all = concat(weights, 1);  // (B, n_head, T, T)
+    if (p > 0) all = dropout(all, p, key, first_row);
+    for (int h = 0; h < n_head; ++h)
+        heads.push_back(matmul(reshape(slice(all, 1, h, h + 1), {B, T, T}), columns(2 * C + h * H)));
     return concat(heads);
 }
 
@@ -140,9 +144,10 @@ TEST_SUITE("kernels") {
     TEST_CASE("attention: fused equals composed with dropout on the weights") {
         for (int T : {1, 8, 33, 65})
             for (int B : {1, 3}) {
-                Tensor qkv = random_tensor({B, T, 3 * 7}, 1);
-                check_same([&] { return fused_attention(qkv, 1, 0.3, 77); },
-                           [&] { return composed_attention(qkv, 1, 0.3, 77); }, {qkv});
+                Tensor qkv = random_tensor({B, T, 3 * 12}, 1);
+                for (int first_row : {0, 5})
+                    check_same([&] { return fused_attention(qkv, 3, 0.3, 77, first_row); },
+                               [&] { return composed_attention(qkv, 3, 0.3, 77, first_row); }, {qkv});
             }
     }
 
@@ -362,6 +367,17 @@ TEST_SUITE("kernels") {
                 CHECK(std::abs(alike - pairs / 2) < 4 * std::sqrt(n) / 2);
             }
         }
+    }
+
+    TEST_CASE("dropout: a part of a batch, or a batch with less padding, loses what it loses in the whole") {
+        Tensor ones({6, 3, 7, 9}, std::vector<real>(6 * 3 * 7 * 9, 1)), whole = dropout(ones, 0.5, 12345);
+        Tensor part({2, 3, 4, 5}, std::vector<real>(2 * 3 * 4 * 5, 1));
+        Tensor expected = slice(slice(slice(whole, 0, 3, 5), 2, 0, 4), 3, 0, 5);
+        CHECK(same_bytes(dropout(part, 0.5, 12345, 3).values(), expected.values()));
+        CHECK_FALSE(same_bytes(dropout(part, 0.5, 12345).values(), expected.values()));
+        int alike = 0;  // nor do two rows, two heads or two places agree
+        for (size_t i = 0; i + 9 < whole.count(); ++i) alike += whole.values()[i] == whole.values()[i + 9];
+        CHECK(std::abs(alike - int(whole.count() - 9) / 2) < 4 * std::sqrt(whole.count()) / 2);
     }
 
     TEST_CASE("dropout: only inside a DropoutScope, with a new mask each time") {

@@ -317,14 +317,13 @@ TEST_SUITE("translate") {
                 if (!unused && !without_effect) parameters.push_back(tensor);
             }
             Tokens labels(3, 5, {5, 6, 7, 8, 3, 9, 3, -100, -100, 4, 10, 11, 12, 3, -100});
-            // Some gradients are a hundred-millionth of the loss: finite differences tell no more digits of them.
             check_gradients(
                 [&] {
                     Rng noise(1, "dropout");
                     DropoutScope training(noise);
                     return cross_entropy(batch_logits(model), labels);
                 },
-                parameters, 20, 2e-5);
+                parameters, 20);
         }
     }
 
@@ -376,8 +375,9 @@ TEST_SUITE("translate") {
         Trainer trainer(o, objective);
         std::vector<double> losses;
         for (int i = 0; i < 10; ++i) losses.push_back(trainer.step());
-        const std::vector<double> golden{5.78291, 5.73832, 5.46984, 5.25969},
+        const std::vector<double> golden{5.78972, 5.74587, 5.45188, 5.2197},
             some{losses[0], losses[1], losses[4], losses[9]};
+        INFO("measured " << some[0] << ", " << some[1] << ", " << some[2] << ", " << some[3]);
         for (size_t i = 0; i < 4; ++i) CHECK(std::abs(some[i] - golden[i]) < 1e-3);
     }
 

@@ -93,11 +93,11 @@ struct Row {  // of the table of heads: what is left without one
     std::map<std::string, SlotGuesses> slots;
 };
 
-int width(const std::string& kind) { return int(std::max<size_t>(6, kind.size())); }
+int column_width(const std::string& kind) { return int(std::max<size_t>(6, kind.size())); }
 
 std::string heading(const Row& row) {
     std::string line = "without    loss   change  importance  masked  follows";
-    for (const auto& [kind, slots] : row.slots) line += format(" %*s", width(kind), kind.c_str());
+    for (const auto& [kind, slots] : row.slots) line += format(" %*s", column_width(kind), kind.c_str());
     return line + "\n";
 }
 
@@ -106,7 +106,7 @@ std::string describe(const std::string& without, const Row& row, double loss_of_
         format("%-7s %7.4f  %+7.4f  %10s  %5.1f%%   %5.1f%%", without.c_str(), row.loss, row.loss - loss_of_all,
                importance.c_str(), 100 * row.guesses.masked_accuracy(), 100 * row.guesses.follows_accuracy());
     for (const auto& [kind, slots] : row.slots)
-        line += format(" %*.1f%%", width(kind) - 1, 100.0 * double(slots.right) / double(slots.slots));
+        line += format(" %*.1f%%", column_width(kind) - 1, 100.0 * double(slots.right) / double(slots.slots));
     return line + "\n";
 }
 
@@ -125,7 +125,7 @@ std::pair<double, double> reading_speeds(const Module& a, const Module& b, const
     NoGrad reading;
     for (int i = 0; i < 2 * times; ++i) {
         auto started = std::chrono::steady_clock::now();
-        for_chunks(batch, i % 2 ? b : a, 0, batch.rows(), [](Tensor&) {});
+        for_chunks(batch, 0, batch.rows(), [&](int first, int last) { batch.loss(i % 2 ? b : a, first, last); });
         seconds[i % 2].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count());
     }
     for (auto& each : seconds) std::ranges::sort(each);

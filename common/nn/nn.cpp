@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "common/tensor/node.h"
@@ -13,7 +12,7 @@ namespace babygpt {
 
 namespace {
 
-thread_local Rng* dropout_stream = nullptr;
+thread_local DropoutScope::Stream dropout_stream;
 thread_local int checkpointed_blocks = 0;
 thread_local bool init_weights_is_off = false;
 
@@ -63,25 +62,25 @@ LayerNorm::LayerNorm(int n_embd, double added)
     add("bias", bias);
 }
 
-DropoutScope::DropoutScope(Rng* stream)
+DropoutScope::DropoutScope(Stream stream)
     : before(std::exchange(dropout_stream, stream)) {}
 DropoutScope::~DropoutScope() { dropout_stream = before; }
 
 Tensor Dropout::operator()(Tensor x) const {
-    if (!dropout_stream || p == 0) return x;
-    return dropout(std::move(x), p, dropout_stream->next());
+    if (!dropout_stream.keys || p == 0) return x;
+    return dropout(std::move(x), p, dropout_stream.keys->next(), dropout_stream.first_row);
 }
 
 Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, const Dropout& dropout) {
-    if (!dropout_stream || dropout.p == 0) return causal_attention(q, k, v, n_head);
-    return causal_attention(q, k, v, n_head, dropout.p, dropout_stream->next());
+    if (!dropout_stream.keys || dropout.p == 0) return causal_attention(q, k, v, n_head);
+    return causal_attention(q, k, v, n_head, dropout.p, dropout_stream.keys->next(), dropout_stream.first_row);
 }
 
 //> checkpoint
 Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x) {
     if (!grad_enabled()) return f(x);  // nothing is kept anyway
-    std::optional<Rng> coins;          // where the stream of dropout's coins stands
-    if (dropout_stream) coins = *dropout_stream;
+    DropoutScope::Stream stream = dropout_stream;
+    Rng coins = stream.keys ? *stream.keys : Rng(0);  // where the stream of dropout's coins stands
     auto forgetting = [&] {
         NoGrad forget;
         return f(x);
@@ -89,12 +88,12 @@ Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x
     Tensor y = make_tensor(forgetting().node->value);
     y.node->wants_grad = true;  // f may have parameters even if x wants no gradient
     y.node->inputs = {x};
-    y.node->pullback = [f, x, coins](Array& dy) {
+    y.node->pullback = [f, x, stream, coins](Array& dy) {
         if (!grad_enabled()) fail("checkpoint: what is forgotten cannot be computed again under NoGrad");
         Tensor again_x = make_tensor(x.node->value);  // the walk from here ends at this copy of x
         again_x.node->wants_grad = x.wants_grad();
-        std::optional<Rng> same_coins = coins;
-        DropoutScope again(same_coins ? &*same_coins : nullptr);
+        Rng same_coins = coins;
+        DropoutScope again({stream.keys ? &same_coins : nullptr, stream.first_row});
         Tensor again_y = f(again_x);
         if (again_y.node->pullback)
             again_y.backward(make_tensor(std::make_shared<Array>(std::move(dy))));

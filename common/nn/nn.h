@@ -46,17 +46,22 @@ struct LayerNorm : Module {  // each row to mean 0 and deviation 1, then scaled 
 };
 
 // While training, dropout zeroes a share of the numbers, anew each time; the trainer opens a scope around every step
-// and says which stream to draw from. Outside of a scope (evaluation, sampling) there is no dropout.
+// and says which stream to draw from. The same stream gives a row of a batch the same mask, wherever and beside
+// whatever other rows it is computed. Outside of a scope (evaluation, sampling) there is no dropout.
 class DropoutScope {
   public:
-    explicit DropoutScope(Rng& stream)
-        : DropoutScope(&stream) {}
-    explicit DropoutScope(Rng* stream);  // nullptr: none
+    struct Stream {
+        Rng* keys = nullptr;  // one for each use of dropout; nullptr: there is none
+        int first_row = 0;    // of the batch, in what is computed
+    };
+    explicit DropoutScope(Rng& keys, int first_row = 0)
+        : DropoutScope(Stream{&keys, first_row}) {}
+    explicit DropoutScope(Stream stream);
     ~DropoutScope();
     DropoutScope(const DropoutScope&) = delete;
 
   private:
-    Rng* before;
+    Stream before;
 };
 
 struct Dropout {
@@ -72,7 +77,7 @@ Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n
 // in as x.
 Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x);
 
-// The trainer opens one around every step: while it lives, run_blocks() makes a checkpoint of so many; 0: none.
+// The trainer opens one around every step: while it lives, a Sequential makes a checkpoint of so many blocks; 0: none.
 class CheckpointScope {
   public:
     explicit CheckpointScope(int blocks);
@@ -86,18 +91,20 @@ class CheckpointScope {
 
 // One block after the other. The last ones are no checkpoint: they would be computed again at once.
 template <class Block>
-Tensor run_blocks(const std::vector<Block>& blocks, Tensor x) {
-    size_t n = blocks.size(), k = CheckpointScope::blocks() ? size_t(CheckpointScope::blocks()) : n;
-    for (size_t first = 0, last; first < n; first = last) {
-        last = std::min(first + k, n);
-        auto segment = [&blocks, first, last](Tensor y) {
-            for (size_t i = first; i < last; ++i) y = blocks[i](y);
-            return y;
-        };
-        x = last < n ? checkpoint(segment, x) : segment(x);
+struct Sequential : std::vector<Block> {
+    Tensor operator()(Tensor x) const {
+        size_t n = this->size(), k = CheckpointScope::blocks() ? size_t(CheckpointScope::blocks()) : n;
+        for (size_t first = 0, last; first < n; first = last) {
+            last = std::min(first + k, n);
+            auto segment = [this, first, last](Tensor y) {
+                for (size_t i = first; i < last; ++i) y = (*this)[i](y);
+                return y;
+            };
+            x = last < n ? checkpoint(segment, x) : segment(x);
+        }
+        return x;
     }
-    return x;
-}
+};
 
 // While it lives, what is made on this thread has no start of its own, only zeros: for a model whose weights come from
 // a file.

@@ -25,9 +25,8 @@ void for_strips(size_t T, F f) {
 
 // y = x times its part of the dropout mask
 void drop(const Attention& s, size_t row, const real* x, real* y, size_t n) {
-    const DropoutMask mask = *s.dropout;  // a copy: the compiler then sees that writing to y does not change it
-    uint32_t first = s.first + static_cast<uint32_t>(row * s.T);
-    for (size_t j = 0; j < n; ++j) y[j] = x[j] * mask(first + static_cast<uint32_t>(j));
+    const DropoutMask mask = s.dropout->at(row);
+    for (size_t j = 0; j < n; ++j) y[j] = x[j] * mask(static_cast<uint32_t>(j));
 }
 
 using Buffer = std::vector<real, ArrayAllocator<real>>;
@@ -101,7 +100,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, 
     return reshape(einsum("bhqk,bkhd->bqhd", weights, heads(v)), q.shape());
 }
 
-Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, double p, uint64_t key) {
+Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, double p, uint64_t key,
+                        int first_row) {
     Shape shape = q.shape();
     if (shape.size() != 3 || k.shape() != shape || v.shape() != shape)
         fail("causal_attention: queries ", to_string(shape), ", keys ", to_string(k.shape()), " and values ",
@@ -112,10 +112,11 @@ Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n
     size_t B = size_t(shape[0]), T = size_t(shape[1]), C = size_t(shape[2]), heads = size_t(n_head);
     DropoutMask mask(key, p);
     auto for_heads = [=](auto f) {  // f(settings, where the head's numbers start, number of its weights)
-        Attention settings{.T = T, .head_size = C / heads, .stride = C, .dropout = p > 0 ? &mask : nullptr};
         for (size_t i = 0; i < B * heads; ++i) {
-            settings.first = uint32_t(i * T * T);
-            f(settings, i / heads * T * C + i % heads * settings.head_size, i);
+            size_t row = i / heads, head = i % heads;
+            DropoutMask own = mask.at(size_t(first_row) + row).at(head);
+            f(Attention{.T = T, .head_size = C / heads, .stride = C, .dropout = p > 0 ? &own : nullptr},
+              row * T * C + head * (C / heads), i);
         }
     };
     auto y = make_array({B, T, C});

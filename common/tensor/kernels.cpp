@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "common/base/rng.h"
 #include "common/tensor/simd.h"
 
 namespace babygpt {
@@ -108,6 +109,13 @@ DropoutMask::DropoutMask(uint64_t key, double p)
       high(static_cast<uint32_t>(key >> 32)),
       limit(static_cast<uint32_t>((1 - p) * 0xffffffff)),
       scale(static_cast<real>(1 / (1 - p))) {}
+
+DropoutMask DropoutMask::at(size_t coordinate) const {
+    uint64_t key = Rng(uint64_t(high) << 32 | low, "", coordinate).state;
+    DropoutMask part = *this;
+    part.low = static_cast<uint32_t>(key), part.high = static_cast<uint32_t>(key >> 32);
+    return part;
+}
 
 void gelu(std::span<real> x, std::span<real> y) {
     const Vec half(real(0.5)), one(real(1)), height(real(std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2));

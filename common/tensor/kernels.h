@@ -28,10 +28,12 @@ real cross_entropy_row(real* logits, int target, size_t n);
 // The same loss, and the logits left as they are.
 real cross_entropy_loss(const real* logits, int target, size_t n);
 
-// The dropout mask of the stream `key` at element i: 1 / (1 - p) if it stays, 0 if it is dropped. It is computed from
-// the element's number, so that the pullback computes the same again instead of keeping it.
+// The dropout mask of the stream `key` at element i of a row: 1 / (1 - p) if it stays, 0 if it is dropped. It is
+// computed from the element's coordinates, so that the pullback computes the same again instead of keeping it, and so
+// that a part of a batch has the mask that it has in the whole.
 struct DropoutMask {
     DropoutMask(uint64_t key, double p);
+    DropoutMask at(size_t coordinate) const;  // of one part of the first axis
     real operator()(uint32_t i) const {
         uint32_t x = (i ^ low) * 0x7feb352d + high;
         x ^= x >> 15;
@@ -58,12 +60,10 @@ void adamw(const AdamWStep& s, std::span<real> value, std::span<const real> grad
            std::span<real> square);
 
 // Causal self-attention of one head over one sequence of T positions. q, k, v and their gradients are (T, head_size)
-// inside rows `stride` apart; weights is (T, T), the softmax before dropout, which the pullback needs; its dropout
-// mask (if any) starts at element `first`.
+// inside rows `stride` apart; weights is (T, T), the softmax before dropout, which the pullback needs.
 struct Attention {
     size_t T, head_size, stride;
-    const DropoutMask* dropout = nullptr;
-    uint32_t first = 0;
+    const DropoutMask* dropout = nullptr;  // of the head's weights, if any
 };
 void attention(const Attention& s, const real* q, const real* k, const real* v, real* weights, real* out,
                size_t out_stride);

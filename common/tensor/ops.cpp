@@ -138,19 +138,27 @@ Tensor tanh(Tensor x) {
     });
 }
 
+// Multiplies what lies at x by the mask, whose first axis begins at `first`; returns where that ends.
+static real* drop(const DropoutMask& mask, std::span<const int> shape, size_t first, real* x) {
+    size_t n = size_t(shape[0]);
+    if (shape.size() == 1) {
+        for (size_t i = 0; i < n; ++i) x[i] *= mask(uint32_t(first + i));
+        return x + n;
+    }
+    for (size_t i = 0; i < n; ++i) x = drop(mask.at(first + i), shape.subspan(1), 0, x);
+    return x;
+}
+
 // y = x * mask: dx = dy * mask, with the same mask
-Tensor dropout(Tensor x, double p, uint64_t key) {
+Tensor dropout(Tensor x, double p, uint64_t key, int first_row) {
     if (!(p >= 0 && p < 1)) fail("dropout: a share of ", p, " is not in [0, 1)");
+    Shape shape = x.shape();
     std::shared_ptr<Array> y = take_value(x);
     if (!y) y = std::make_shared<Array>(value(x));
-    auto drop = [key, p](Array& a) {
-        const DropoutMask mask(key, p);  // made here: the compiler then sees that writing to d does not change it
-        real* d = a.data();
-        for (size_t i = 0; i < a.size(); ++i) d[i] *= mask(uint32_t(i));
-    };
-    drop(*y);
-    return make_result(y, {x}, [x, drop](Array& dy) {
-        drop(dy);
+    DropoutMask mask(key, p);
+    drop(mask, shape, size_t(first_row), y->data());
+    return make_result(y, {x}, [x, mask, shape, first_row](Array& dy) {
+        drop(mask, shape, size_t(first_row), dy.data());
         add_grad(x, std::move(dy));
     });
 }

@@ -42,8 +42,9 @@ Tensor tanh(Tensor x);
 Tensor masked_fill(Tensor x, Mask mask, real fill);  // where the mask, broadcast to x, is true
 Tensor softmax(Tensor x);  // over the last axis; a row of nothing but -inf (all hidden) becomes zeros
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon = 1e-5);
-// Zeroes a share p of x and scales the rest by 1 / (1 - p); key picks which.
-Tensor dropout(Tensor x, double p, uint64_t key);
+// Zeroes a share p of x and scales the rest by 1 / (1 - p); key picks which. Of a larger batch, x may be the rows from
+// first_row on: they lose what they would lose in the whole.
+Tensor dropout(Tensor x, double p, uint64_t key, int first_row = 0);
 
 // Mean over the positions of -log(probability of the target), from logits (..., V) for as many targets as there are
 // rows. Targets of ignore_index do not count; when none does, the loss is 0. The mean may be over a part of a larger
@@ -57,6 +58,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, 
 
 // All heads of causal self-attention in one pass. q, k, v (B, T, C) hold queries, keys and values of n_head heads side
 // by side. For each head it is matmul(dropout(softmax(masked_fill(q k^T / sqrt(head_size), !tril(T), -inf))), v).
-Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, double p = 0, uint64_t key = 0);
+Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n_head, double p = 0, uint64_t key = 0,
+                        int first_row = 0);
 
 }  // namespace babygpt

@@ -6,18 +6,18 @@ namespace babygpt {
 
 namespace {
 
-thread_local Recording* current = nullptr;
+thread_local Recording* of_this_thread = nullptr;
 
 }  // namespace
 
 Recording::Recording()
-    : before(std::exchange(current, this)) {}
-Recording::~Recording() { current = before; }
+    : before(std::exchange(of_this_thread, this)) {}
+Recording::~Recording() { of_this_thread = before; }
 
-bool is_recorded() { return current; }
+bool is_recorded() { return of_this_thread; }
 
 Tensor recorded(const Tensor& weight, Tensor&& result) {
-    if (current) current->entries.push_back({weight, result});
+    if (of_this_thread) of_this_thread->entries.push_back({weight, result});
     return std::move(result);
 }
 

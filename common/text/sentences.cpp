@@ -11,7 +11,7 @@ namespace babygpt {
 namespace {
 
 // Four times what Part I reads: a model of pairs soon knows by heart which sentences of a smaller text stood together.
-constexpr size_t built_in_bytes = 4'000'000;
+constexpr size_t tales_bytes = 4'000'000;
 constexpr size_t fewest_pairs = 20;  // so that two of them are for validation
 
 bool related(const Sentence& a, const Sentence& b) {
@@ -33,7 +33,7 @@ void share_out(const std::vector<Sentences::Pair>& pairs, Sentences& text) {
 }
 
 Sentences sentences_of_tales() {
-    std::vector<Document> documents = tales().documents(built_in_seed, built_in_bytes);
+    std::vector<Document> documents = tales().documents(built_in_seed, tales_bytes);
     std::string whole;
     for (const Document& document : documents)
         for (const Sentence& sentence : document) whole += sentence.text;

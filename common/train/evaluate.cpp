@@ -14,7 +14,8 @@ double mean_loss(Part part, const Draw& draw, const Module& model, const Options
         for (int i = worker; i < options.eval_batches; i += pool.size()) {
             Rng rng(options.seed, evaluation_stream(part), uint64_t(i));
             std::unique_ptr<DrawnBatch> batch = draw(part, rng);
-            for_chunks(*batch, model, 0, batch->rows(), [&](const Tensor& loss) { losses[size_t(i)] += loss.item(); });
+            for_chunks(*batch, 0, batch->rows(),
+                       [&](int first, int last) { losses[size_t(i)] += batch->loss(model, first, last).item(); });
         }
     });
     double total = 0;

@@ -12,13 +12,9 @@ constexpr size_t chunk_tokens = 1024;
 
 }  // namespace
 
-void for_chunks(const DrawnBatch& batch, const Module& model, int first, int last,
-                const std::function<void(Tensor& loss)>& f) {
+void for_chunks(const DrawnBatch& batch, int first, int last, const std::function<void(int first, int last)>& f) {
     int rows = std::max(1, int(chunk_tokens * size_t(batch.rows()) / batch.tokens()));
-    for (int row = first; row < last; row += rows) {
-        Tensor loss = batch.loss(model, row, std::min(row + rows, last));
-        f(loss);
-    }
+    for (int row = first; row < last; row += rows) f(row, std::min(row + rows, last));
 }
 
 std::vector<Objective::File> Objective::files() const { return {}; }

@@ -25,10 +25,9 @@ class DrawnBatch {
     virtual Tensor loss(const Module& model, int first, int last) const = 0;
 };
 
-// Cuts the rows from first to last - 1 into chunks of about a thousand tokens and gives the loss of each to f: what a
+// Cuts the rows from first to last - 1 into chunks of about a thousand tokens and calls f(first, last) for each: what a
 // layer writes is then still in cache when the next one reads it.
-void for_chunks(const DrawnBatch& batch, const Module& model, int first, int last,
-                const std::function<void(Tensor& loss)>& f);
+void for_chunks(const DrawnBatch& batch, int first, int last, const std::function<void(int first, int last)>& f);
 
 class Objective {
   public:

@@ -49,15 +49,15 @@ double Trainer::step(const DrawnBatch& batch) {
 double Trainer::work(int worker, int workers, const DrawnBatch& batch) {
     Module& replica = *replicas[size_t(worker)];
     for (Module::Parameter& parameter : replica.parameters) parameter.tensor.clear_grad();
-    Rng noise(options.seed, "dropout", uint64_t(optimiser.steps) * uint64_t(workers) + uint64_t(worker));
-    DropoutScope training(noise);
-    CheckpointScope forgetting(std::max(0, options.checkpoint));
+    CheckpointScope forgetting(options.checkpoint);
     double total = 0;
-    for_chunks(batch, replica, batch.rows() * worker / workers, batch.rows() * (worker + 1) / workers,
-               [&](Tensor& loss) {
-                   total += loss.item();
-                   loss.backward();
-               });
+    for_chunks(batch, batch.rows() * worker / workers, batch.rows() * (worker + 1) / workers, [&](int first, int last) {
+        Rng keys(options.seed, "dropout", uint64_t(optimiser.steps));  // the same for all rows, whoever computes them
+        DropoutScope training(keys, first);
+        Tensor loss = batch.loss(replica, first, last);
+        total += loss.item();
+        loss.backward();
+    });
     return total;
 }
 
