@@ -62,7 +62,7 @@ function goOn(place, run) {
       problem.textContent = "";
       const pick = (character) => { replaceAt(here ?? written.length, character, answer.next); };
       side.replaceChildren(el("h2", {}, here == null ? "What may come next" : "What could stand here"), el("p.note", {}, "pale: as the model has it; full: what the sliders leave. Click one to go on with it."),
-        bars(answer.next, {left: true, pick, chosen: written[here]?.character}));
+        bars(answer.next.slice(0, 16), {left: true, pick, chosen: written[here]?.character}));
     } catch (error) {
       problem.textContent = error.message;
     }
