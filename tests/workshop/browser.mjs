@@ -113,7 +113,7 @@ try {
   await check("look: overview, map, and one row step by step whose weights add up", async () => {
     assert.equal(await page.$$eval(".head", (all) => all.length), 12);
     await page.click('.head[data-head="1.2"]');
-    await page.waitForFunction(() => document.querySelector(".map-title").textContent.startsWith("Head 1.2"));
+    await page.waitForFunction(() => document.querySelector(".map-title").textContent === "layer 1, head 2");
     await page.click(".cells span:nth-child(11)");
     for (const step of ["÷ √size", "mask", "softmax", "values"]) await page.click(`.stepper button:has-text("${step}")`);
     await page.waitForFunction(() => /^Place 10/.test(document.querySelector(".strip + .note").textContent));

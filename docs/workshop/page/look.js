@@ -19,7 +19,7 @@ export function look(page, given) {
   const text = el("input", {type: "text", "aria-label": "text", spellcheck: "false", autocomplete: "off"});
   const second = el("input", {type: "text", "aria-label": "second sentence", placeholder: "a second sentence, or nothing", spellcheck: "false"});
   const padding = el("input", {type: "range", min: 0, max: 12, value: state.padding, "aria-label": "padding", title: "padding"});
-  const picks = el("div.picks", {}), problem = el("p.problem", {role: "status"}), extra = el("div", {hidden: true}, second, el("label.note", {}, "padding ", padding));
+  const picks = el("div.picks", {}), problem = el("p.problem", {role: "status"}), extra = el("div.extra", {hidden: true}, second, el("label.note", {}, "padding ", padding));
   const time = el("div.time", {}), strip = el("div.strip", {tabindex: 0, role: "application", "aria-label": "the text: arrow keys choose a character"});
   const map = el("div", {}), guesses = el("div", {}), heads = el("div", {}), said = el("p.note", {"aria-live": "polite"}), sample = el("pre.sample", {});
   const stepByStep = el("div", {}), showRow = rowView(stepByStep);
@@ -71,7 +71,7 @@ export function look(page, given) {
   function draw() {
     const head = chosenHead(), rows = rowsOf(head).length;
     state.head = nameOf(head);
-    if (state.place == null || state.place >= rows) state.place = rows - 1;
+    if (state.place == null || state.place >= rows) state.place = run.task === fill ? 1 : rows - 1;
     heads.replaceChildren(overview(answer, state.head, (name) => { state.head = name; draw(); }));
     drawPlace();
   }
@@ -96,7 +96,7 @@ export function look(page, given) {
     const at = place * width;
     strip.scrollLeft = at < scrolled || at > scrolled + strip.clientWidth - width ? at - strip.clientWidth / 2 : scrolled;
     map.replaceChildren(bigMap(answer, head, place, (i, j, pin) => { choose(i, pin); tell(head, state.place, j); }));
-    page.querySelector(".map-title").textContent = `Head ${nameOf(head)}`;
+    page.querySelector(".map-title").textContent = (head.part ? head.part + ", " : "") + `layer ${head.layer}, head ${head.head}`;
     drawGuesses(head, place);
     tell(head, place);
     remember("look", {...state, second: state.second || null, padding: state.padding || null});
@@ -125,10 +125,15 @@ export function look(page, given) {
       return;
     }
     if (!stops.includes(state.step)) state.step = stops.reduce((a, b) => (Math.abs(b - (state.step ?? run.best.step)) < Math.abs(a - (state.step ?? run.best.step)) ? b : a));
-    const most = Math.max(...run.rows.map((r) => r[2])), least = Math.min(...run.rows.map((r) => r[2]));
-    const x = (step) => 100 * step / Math.max(1, stops.at(-1)), y = (loss) => 36 * (1 - (loss - least) / Math.max(most - least, 1e-9));
+    const rows = run.rows.filter((r) => r[0] <= stops.at(-1));
+    const most = Math.max(...rows.map((r) => r[2])), least = Math.min(...rows.map((r) => r[2]));
+    const x = (step) => {  // the stops are evenly apart, as on the slider
+      const i = Math.max(0, stops.findLastIndex((stop) => stop <= step)), next = stops[i + 1] ?? stops[i] + 1;
+      return 100 * (i + (step - stops[i]) / (next - stops[i])) / Math.max(1, stops.length - 1);
+    };
+    const y = (loss) => 36 * (1 - (loss - least) / Math.max(most - least, 1e-9));
     const curve = svg("svg", {viewBox: "0 -2 100 40", preserveAspectRatio: "none", "aria-hidden": "true"},
-      svg("polyline", {points: run.rows.map((r) => `${x(r[0])},${y(r[2])}`).join(" "), fill: "none", stroke: colourOf(run.stage), "stroke-width": 2, "vector-effect": "non-scaling-stroke"}),
+      svg("polyline", {points: rows.map((r) => `${x(r[0])},${y(r[2])}`).join(" "), fill: "none", stroke: colourOf(run.stage), "stroke-width": 2, "vector-effect": "non-scaling-stroke"}),
       svg("line", {x1: 0, x2: 0, y1: -2, y2: 38, stroke: "currentColor", "vector-effect": "non-scaling-stroke", "stroke-width": 1}));
     const slider = el("input", {type: "range", min: 0, max: stops.length - 1, step: 1, value: stops.indexOf(state.step), "aria-label": "step of training"});
     const output = el("output", {});

@@ -10,7 +10,7 @@ const batch = 4;  // characters asked for at once
 export function write(page, given) {
   let runs = [], run = null, open = true;
   const choose = el("select", {"aria-label": "run", change: () => begin(choose.value)}), place = el("div", {});
-  page.append(el("h1", {}, "Write"), el("div.ask", {}, choose, el("p.note", {}, "")), place);
+  page.append(el("h1", {}, "Write"), el("div.ask", {}, choose), place);
 
   async function begin(name) {
     runs = (await api.runs()).filter((r) => r.writes);
@@ -62,7 +62,7 @@ function goOn(place, run) {
       problem.textContent = "";
       const pick = (character) => { replaceAt(here ?? written.length, character, answer.next); };
       side.replaceChildren(el("h2", {}, here == null ? "What may come next" : "What could stand here"), el("p.note", {}, "pale: as the model has it; full: what the sliders leave. Click one to go on with it."),
-        bars(answer.next, {left: true, pick, chosen: written[here]?.character}));
+        bars(answer.next.slice(0, 16), {left: true, pick, chosen: written[here]?.character}));
     } catch (error) {
       problem.textContent = error.message;
     }
@@ -121,10 +121,11 @@ async function fillBlanks(place, run) {
   const ask = async () => {
     try {
       const answer = await api.fill({run: run.name, text: text.value, ...(second.value && {second: second.value})});
-      result.replaceChildren(
+      result.replaceChildren(...[
         answer.texts && el("p.written", {style: "min-height:0"}, answer.texts.join(" ")),
         answer.follows != null && el("p", {}, `The second follows the first with ${percent(answer.follows)}.`),
-        el("div.columns", {style: "grid-template-columns:repeat(auto-fill,minmax(12rem,1fr))"}, (answer.blanks ?? []).map((blank, i) => el("div", {}, el("h2", {}, `blank ${blank.number}`), el("p.note", {}, i ? `filled as number ${i + 1}` : "the surest, filled first"), bars(blank.guesses)))));
+        el("div.columns", {style: "grid-template-columns:repeat(auto-fill,minmax(12rem,1fr))"}, (answer.blanks ?? []).map((blank, i) => el("div", {}, el("h2", {}, `blank ${blank.number}`), el("p.note", {}, i ? `filled as number ${i + 1}` : "the surest, filled first"), bars(blank.guesses)))),
+      ].filter(Boolean));
     } catch (error) {
       result.replaceChildren(el("p.problem", {}, error.message));
     }
