@@ -151,9 +151,10 @@ TEST_SUITE("workshop") {
         CHECK(difference(recording.entries[0].result.values(), recording.entries[1].result.values()) < rounding);
         {
             Recording inner;
-            linear(q, v);
+            Tensor weight = random_tensor({4, 8}, 4);
+            linear(q, weight);
             CHECK(inner.entries.size() == 1);
-            CHECK(inner.entries[0].weight.node == v.node);
+            CHECK(inner.entries[0].weight.node == weight.node);
         }
         CHECK(recording.entries.size() == 2);
         CHECK(is_recorded());

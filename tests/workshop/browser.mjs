@@ -7,7 +7,7 @@ import {createRequire} from "node:module";
 import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
 
-const {chromium} = createRequire(resolve("build/workshop_packages/"))("playwright-core");
+const {chromium} = createRequire(resolve("build/workshop_packages/package.json"))("playwright-core");
 const pictures = process.argv[2];
 const home = mkdtempSync(join(tmpdir(), "babygpt-workshop-")), runs = join(home, "runs");
 const program = (name, ...words) => execFileSync("build/" + name, words, {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]});
