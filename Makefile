@@ -250,7 +250,7 @@ $(BUILD)/obj/experiments/%.o: $(BUILD)/experiments/%.cpp $(BUILD)/.flags
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 # The first line of an experiment's diff names the file it changes.
 .PRECIOUS: $(BUILD)/experiments/%.cpp
-$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) common/train/pretraining.cpp common/nn/nn.cpp | $(SETUP)
+$(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(addsuffix .cpp,$(addprefix stages/,$(STAGES))) common/train/pretraining.cpp common/nn/nn.cpp common/nn/optim.cpp | $(SETUP)
 	@mkdir -p $(@D)
 	@patch --quiet --fuzz=0 --output=$@ "$$(sed -n '1s/^--- //p' $<)" $<
 
@@ -285,11 +285,16 @@ $(EXERCISE_HEADER).gch: docs/exercises/check.h $(BUILD)/.flags | $(SETUP)
 	@echo '#include "$<"' >$(EXERCISE_HEADER)
 	$(EXERCISE_CXX) -MMD -MP -MF $@.d -MT $@ -x c++-header $(EXERCISE_HEADER) -o $@
 
-.PHONY: exercise exercises exercises-proof
+.PHONY: exercise watch hint exercises exercises-proof
 exercise: $(SETUP) ## check what you wrote in docs/exercises: make exercise N=03a
+watch: $(SETUP) ## the same at each save, until Ctrl-C: make watch N=03a
+exercise watch:  # the trap: Ctrl-C ends a watch, and is no error
 	@docs/exercises/run known "$(N)"
 	@+$(building) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
-	@$(EXERCISE_RUN) one "$(N)"
+	@trap : INT; $(EXERCISE_RUN) $(@:exercise=one) "$(N)"
+hint: ## a hint, and one more each time: make hint N=03a
+	@docs/exercises/run known "$(N)"
+	@BUILD="$(BUILD)" docs/exercises/run hint "$(N)"
 exercises: $(SETUP) ## the exercises, and which of them are right
 	@+$(building) $(EXERCISE_LIBS) $(EXERCISE_HEADER).gch
 	@$(EXERCISE_RUN) all

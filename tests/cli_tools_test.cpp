@@ -60,6 +60,64 @@ TEST_SUITE("command line") {
         runs("no_mask", R"(ARGS="--prompt \"it's\"")", "<train><--out><runs/no_mask><--prompt><it's>");
     }
 
+    TEST_CASE("make hint: one hint more each time, and at the end where the answer is" * with_programs()) {
+        Project project;
+        auto hints = [&](const std::string& id) { return works(project, "make hint N=" + id); };
+        std::string first = hints("03a"), second = hints("03a"), third = hints("03a");
+        CHECK(first.starts_with("1. "));
+        CHECK(says(first, "(hint 1 of 3; make hint N=03a gives the next)"));
+        CHECK(says(second, "\n2. "));
+        CHECK(says(third, "\n3. "));
+        CHECK(says(third, "the answer is docs/exercises/answers/03a_masked_fill.cpp)"));
+        CHECK(hints("03a") == third);
+        CHECK(hints("03b").starts_with("1. "));  // each exercise counts for itself
+        CHECK(says(project("make hint N='.*'").out, "There is no exercise .*."));
+    }
+
+    TEST_CASE("make watch: checks at each save, and Ctrl-C ends it" * with_programs()) {
+        Project project;
+        std::string seen = works(project, R"(
+env --default-signal=INT BUILD=build EXERCISE_CXX=./cxx EXERCISE_LIBS=none docs/exercises/run watch 03a > out & watch=$!
+checked() { until [ $(grep -c right. out) = $1 ]; do sleep 0.1; done; }
+checked 1; touch docs/exercises/03a_masked_fill.cpp
+checked 2; cp docs/exercises/answers/03a_masked_fill.cpp new; mv new docs/exercises/03a_masked_fill.cpp
+checked 3; kill -INT $watch; wait $watch; echo "ended with $?, compiled $(grep -c EXERCISE calls) times")");
+        CHECK(seen == "ended with 0, compiled 3 times\n");
+    }
+
+    TEST_CASE("an open task: a copy of its stage, which is trained as the stage was and measured" * with_programs()) {
+        Project project;
+        project.write("cxx", R"(#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+cp trained "$2")");
+        project.write("trained", R"(#!/bin/sh
+echo "$@" > words; while [ "$1" != --out ]; do shift; done
+mkdir -p "$2"; echo '{"best": {"val_loss": '$(cat loss)'}, "parameters": '$(cat parameters)'}' > "$2/run.json")");
+        works(project, "chmod +x cxx trained");
+        auto tried = [&](const std::string& loss, const std::string& parameters) {
+            project.write("loss", loss), project.write("parameters", parameters);
+            return project("BUILD=build EXERCISE_CXX=./cxx EXERCISE_LIBS=none docs/exercises/run one 04d");
+        };
+        works(project, "rm -rf docs/exercises/open");  // the reader may have some
+        CHECK(says(tried("0", "0").out, "docs/exercises/open/04d.cpp is your copy of the stage"));
+        CHECK(project.read("docs/exercises/open/04d.cpp") == project.read("stages/04_multihead.cpp"));
+        Result far = tried("0.80", "21689");
+        CHECK(far.code == 1);
+        CHECK(says(far.out, "Its loss is 0.800, the target 0.750: 0.050 to go."));
+        CHECK(says(project.read("words"), "--data tales --batch-size 32 --block-size 32 --steps 3000"));
+        Result large = tried("0.6", "21690");
+        CHECK(large.code == 1);
+        CHECK(says(large.out, "It has 21,690 parameters, allowed are 21,689: 1 too many."));
+        Result right = tried("0.6", "21689");
+        CHECK(right.code == 0);
+        CHECK(says(right.out, ": right.\n"));
+        project.write("trained", "#!/bin/sh\necho no such thing >&2; exit 2");
+        CHECK(says(tried("0", "0").out, "It did not train to its end: no such thing"));
+        works(project, "mkdir -p docs/exercises/open; cp stages/03_head.cpp docs/exercises/open/02d.cpp");
+        Result forbidden = project("BUILD=build EXERCISE_CXX=./cxx EXERCISE_LIBS=none docs/exercises/run one 02d");
+        CHECK(says(forbidden.out, "The task is to do without this."));
+    }
+
     TEST_CASE("make: ARGS is read as the shell reads a command line, once" * with_programs()) {
         Project project;
         auto runs = [&](const std::string& args) { return project("make run STAGE=03_head " + args + " | tail -n 1"); };

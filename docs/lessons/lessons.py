@@ -13,8 +13,9 @@ What a lesson may hold, all of it invisible when rendered:
     <!-- output 03_head 1-8 -->                 lines of what a recorded run printed; the fence below it is filled
     1.569<!-- 03_head/run.json best.val_loss -->   the number before it is the one in the recorded file, rounded as written (where a
                                                 key has a dot: heads/2.1/val_loss)
+    29<!-- 03_head/metrics.csv seconds -->      the same, from the last line of a column
     2.31<!-- variance 64 2 -->                  the same, from word 2 of the line that begins with the word 64
-    `At the`<!-- sample 03_head -->             the beginning of what a recorded run wrote
+    `At the`<!-- sample 03_head -->             the beginning of what a recorded run wrote; with a number, of that line of it
     <!-- by hand -->                            in a paragraph whose numbers are worked out in it
     [`tril`](../../common/tensor/masks.h)       a name that has to be in the file it leads to
 """
@@ -81,7 +82,10 @@ def output(name, lines=None):
 
 
 def number(name, key, word=1):
-    """A number from a recorded run: a key of its JSON file, or a word of a line that it printed."""
+    """A number from a recorded run: a key of its JSON file, the last of a column of its CSV file, or a word of a line that it printed."""
+    if name.endswith(".csv"):
+        heading, *rows = (line.split(",") for line in read(f"{HERE}/recorded/{name}").splitlines())
+        return float(rows[-1][heading.index(key)])
     if name.endswith(".json"):
         value = json.loads(read(f"{HERE}/recorded/{name}"))
         for part in key.split("/" if "/" in key else "."):
@@ -102,7 +106,7 @@ def as_written(value, pattern):
 
 
 FENCED = re.compile(r"(<!-- (quote|output) ([^>]*?) -->\n+```\w*\n)(.*?)(\n?```)", re.S)
-SAMPLE = re.compile(r"`[^`\n]*`(<!-- sample (\S+) -->)")
+SAMPLE = re.compile(r"`[^`\n]*`(<!-- sample (\S+)(?: (\d+))? -->)")
 NUMBER = re.compile(r"([+-]?\d[\d,]*(?:\.\d+)?%?)(\**)<!-- (\S+) (\S+)(?: (\d+))? -->")
 
 
@@ -125,8 +129,8 @@ def filled(page, text):
 
     def sample(match):
         try:
-            first = json.loads(read(f"{HERE}/recorded/{match[2]}/run.json"))["sample"].strip().splitlines()[0]
-            return f"`{first[:58]}`{match[1]}"
+            lines = json.loads(read(f"{HERE}/recorded/{match[2]}/run.json"))["sample"].strip().splitlines()
+            return f"`{lines[int(match[3] or 1) - 1][:58]}`{match[1]}"
         except (OSError, KeyError, IndexError) as error:
             check(False, f"{page}: {match[0]}: {error!r}")
             return match[0]
@@ -200,7 +204,7 @@ def check_command(page, words, targets):
                 if target.startswith("NAME="):
                     check(os.path.exists(f"{HERE}/experiments/{target[5:]}.diff"), f"{page}: there is no experiment {target[5:]}")
                 if target.startswith("N="):
-                    check(any(f.startswith(target[2:] + "_") for f in os.listdir("docs/exercises")), f"{page}: there is no exercise {target[2:]}")
+                    check(any(f.startswith(target[2:] + "_") for f in os.listdir("docs/exercises")) or f"\n{target[2:]} | " in read("docs/exercises/open.txt"), f"{page}: there is no exercise {target[2:]}")
             else:
                 check(target in targets["make"] or re.fullmatch(r"diff-\d\d", target), f"{page}: make has no target {target}")
     elif words[0].startswith("build/"):
@@ -224,8 +228,20 @@ def known_targets():
                 programs={f"build/{stage}" for stage in stages} | {"build/corpus", "build/report"}, options=options)
 
 
+def check_times():
+    """A lesson says how long it takes to read, as the table of lessons does, and the way for those in a hurry is as long as it says."""
+    table = read(f"{HERE}/README.md")
+    minutes = {page: int(n) for page, n in re.findall(r"^\| \[\w+\]\((\w+\.md)\) \|.*?\| (\d+) min \|", table, re.M)}
+    for page, n in minutes.items():
+        check(f"Read {n} minutes" in read(f"{HERE}/{page}"), f"{HERE}/README.md says that {page} takes {n} minutes, and {page} does not")
+    hurry = re.search(r"\*\*In a hurry\?\*\*(.*?)(\d+) minutes", table, re.S)
+    total = sum(minutes[page] for page in re.findall(r"\]\((\w+\.md)\)", hurry[1]))
+    check(total == int(hurry[2]), f"{HERE}/README.md: the way for those in a hurry takes {total} minutes, not {hurry[2]}")
+
+
 def check_all():
     targets, everything = known_targets(), "".join(map(read, PAGES))
+    check_times()
     for page in PAGES:
         check_page(page, targets)
     for name, command in listed("pictures.txt"):
@@ -295,6 +311,10 @@ def record(names, compare):
     failed = 0
     for name, command in listed("runs.txt"):
         if names and name not in names:
+            continue
+        missing = [text for text in re.findall(r"data/texts/[\w-]+\.txt", command) if not os.path.exists(text)]
+        if missing:
+            print(f"{name}: skipped, as there is no {missing[0]}; data/fetch {os.path.basename(missing[0])[:-4]} gets it", flush=True)
             continue
         now, directory = do_run(name, command), f"{HERE}/recorded/{name}"
         if compare:

@@ -1,0 +1,50 @@
+// Lesson 00: the first tale of the corpus, a sentence a line, as a picture. What the tale says again has the colour of
+// what it repeats.
+#include <cstdio>
+
+#include "common/babygpt.h"
+#include "common/draw/svg.h"
+using namespace babygpt;
+
+struct Kind {
+    std::string name, colour, meaning;
+    size_t times = 0, last = 0, farthest = 0;  // counted in characters of the tale
+};
+
+int main() {
+    std::vector<Kind> kinds{{"name", "#e6550d", "the name"},
+                            {"pronoun", "#e6550d", "he or she, as the name says"},
+                            {"thing", "#3182bd", "the thing"},
+                            {"place", "#31a354", "the place"},
+                            {"box", "#a46bd6", "the box"},
+                            {"sound", "#1ba8a8", "the sound"},
+                            {"sum", "#b8860b", "the sum of the two numbers"}};
+    std::string svg;
+    double y = 0;
+    size_t start = 0;
+    const Document tale = tales().documents(built_in_seed, 1).front();
+    for (const Sentence& sentence : tale) {
+        svg += format("<text x=\"10\" y=\"%g\" font-family=\"monospace\" font-size=\"16\">", y += 26);
+        size_t at = 0;
+        for (const Span& span : sentence.spans) {
+            Kind& kind = *std::ranges::find(kinds, span.kind, &Kind::name);
+            svg += escaped(sentence.text.substr(at, span.first - at));
+            svg += "<tspan font-weight=\"bold\" fill=\"" + kind.colour +
+                   (span.returns ? "\">" : "\" text-decoration=\"underline\">") +
+                   escaped(sentence.text.substr(span.first, span.length)) + "</tspan>";
+            at = span.first + span.length;
+            if (kind.times++) kind.farthest = std::max(kind.farthest, start + span.first - kind.last);
+            kind.last = start + span.first;
+        }
+        svg += escaped(sentence.text.substr(at)) + "</text>\n";
+        start += sentence.text.size() + 1;
+    }
+    std::printf("kind     times  farthest\n");
+    y = 22;
+    for (const Kind& kind : kinds) {
+        std::printf("%-8s %5zu %9zu\n", kind.name.c_str(), kind.times, kind.farthest);
+        std::string later = kind.farthest ? format(": again, up to %zu characters later", kind.farthest) : "";
+        svg += "<g fill=\"" + kind.colour + "\">" + label(560, y, "start", kind.meaning + later) + "</g>\n", y += 22;
+    }
+    std::printf("\n%s", picture(900, y, "A tale", svg).c_str());
+}
