@@ -6,11 +6,12 @@ BUILD ?= build
 STAGES := $(sort $(basename $(notdir $(wildcard stages/*.cpp))))
 LANGUAGE := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages/*.cpp))))  # those that train a model to write
 BERTS := $(sort $(basename $(notdir $(shell grep -l 'run_bert<Model>' stages/*.cpp))))  # those that train a BERT
+TRANSLATORS := $(sort $(basename $(notdir $(shell grep -l 'run_translate<Model>' stages/*.cpp))))
 REPORTED := $(sort $(basename $(notdir $(shell grep -lE 'run_(stage|bert|translate|prune)<Model>' stages/*.cpp))))  # those whose runs are compared
 TRAINED := $(sort $(basename $(notdir $(shell grep -lE 'run_(stage|bert|translate)<Model>' stages/*.cpp))))  # those that train a model
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
-            libutfcpp-dev libutf8proc-dev libedit-dev doctest-dev clang-format patch python3
+            libutfcpp-dev libutf8proc-dev libedit-dev libcpp-httplib-dev doctest-dev clang-format patch python3
 
 # For the machine it is built on; PORTABLE=1 makes programs that run on any machine of this kind, and slower.
 MACHINE := $(if $(PORTABLE),,-march=native -mprefer-vector-width=512)
@@ -43,7 +44,7 @@ $(SETUP): Makefile
 # --- building ---------------------------------------------------------------------------------------------------------
 building = MAKE="$(MAKE)" tests/build
 .PHONY: all $(STAGES)
-all: $(addprefix $(BUILD)/,$(STAGES) corpus report draw mechanisms) ## build every stage
+all: $(addprefix $(BUILD)/,$(STAGES) corpus report draw mechanisms workshop) ## build every stage
 $(STAGES): %: $(BUILD)/%
 
 # Other flags or another compiler build all again.
@@ -82,6 +83,14 @@ $(BUILD)/report $(BUILD)/draw: $(BUILD)/%: $(BUILD)/obj/docs/drawing/%.o $(LIBRA
 $(BUILD)/mechanisms: $(call objects,docs/drawing/mechanisms.cpp docs/drawing/attention.cpp) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
+# The workshop: a server and the models of all stages. Debian builds cpp-httplib as a library, with these settings.
+WORKSHOP := $(filter-out docs/workshop/main.cpp,$(wildcard docs/workshop/*.cpp))
+HTTPLIB := -DCPPHTTPLIB_OPENSSL_SUPPORT -DCPPHTTPLIB_ZLIB_SUPPORT -DCPPHTTPLIB_BROTLI_SUPPORT
+$(BUILD)/workshop: $(BUILD)/obj/docs/workshop/main.o $(call objects,$(WORKSHOP)) $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) -lcpp-httplib -lcrypto
+$(BUILD)/obj/docs/workshop/%.o: CXXFLAGS += -O1 -I$(BUILD) $(HTTPLIB)
+$(BUILD)/obj/tests/workshop_test.o: CXXFLAGS += $(HTTPLIB)
+
 # Learners rebuild a stage again and again: -O1 halves the wait and costs no speed, as the work is done in common/.
 $(BUILD)/obj/stages/%.o: CXXFLAGS += $(if $(EXTRA),,-O1 -g0)
 
@@ -112,7 +121,24 @@ run: $(SETUP)
 	    $(BUILD)/$$stage "$$@" || exit; \
 	done
 	@$(BUILD)/report $(BESIDE) $(addprefix runs/,$(filter $(PART_$(PART)),$(REPORTED)))
+	@echo; echo "make workshop shows these runs, and the inside of each model, in your browser"
 endif
+
+# What the page draws with comes from npm, in the versions of package-lock.json, and is served from build/.
+NPM_PACKAGES := build/workshop_packages
+npm = mkdir -p $(NPM_PACKAGES) && cp docs/workshop/package.json docs/workshop/package-lock.json $(NPM_PACKAGES)/ && \
+      npm ci --prefix $(NPM_PACKAGES) --no-audit --no-fund --loglevel=error $1 && touch $(NPM_PACKAGES)/$2
+$(NPM_PACKAGES)/.page: docs/workshop/package-lock.json
+	@command -v npm >/dev/null || tests/install npm
+	@$(call npm,--omit=dev,.page)
+$(NPM_PACKAGES)/.test: docs/workshop/package-lock.json
+	@command -v npm >/dev/null || tests/install npm
+	@$(call npm,,.test) && touch $(NPM_PACKAGES)/.page
+
+.PHONY: workshop
+workshop: $(SETUP) $(NPM_PACKAGES)/.page ## watch runs while they train and look into them, in a browser: workshop ARGS="--port 8020"
+	@+$(building) $(BUILD)/workshop
+	@$(with_args); $(BUILD)/workshop "$$@"
 
 # A stage says in its first lines since which other it is new; if it does not, that is the one before it.
 NUMBERS := $(foreach s,$(STAGES),$(firstword $(subst _, ,$s)))
@@ -128,23 +154,25 @@ diff-%:
 # Beside the threaded one it changes nothing; a test shows what the programs do with it.
 TEST_PACKAGES := libopenblas0-serial
 TESTS := $(wildcard tests/*.cpp)
-$(BUILD)/tests: $(call objects,$(TESTS)) $(LIBRARY)
-	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+$(BUILD)/tests: $(call objects,$(TESTS)) $(call objects,$(WORKSHOP)) $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) -lcpp-httplib -lcrypto
 # Compiled for a quick build, as what takes time in them is done in common/. Under sanitizers, what the tests of the command
 # line are about are the programs, and undefined behaviour is looked for in these and in common/.
 $(BUILD)/obj/tests/%.o: CXXFLAGS += -Og -I$(BUILD) -fno-sanitize=undefined
 $(BUILD)/obj/tests/cli_%.o: CXXFLAGS += -fno-sanitize=address
 
 # The models of all stages that train, for the tests: each stage's source in a namespace of its own, and a map of them.
-$(call objects,$(TESTS) tests/parity/dump.cpp $(addprefix docs/lessons/programs/,memory.cpp copying.cpp ablation.cpp)): | $(BUILD)/stages.inc
+$(call objects,$(TESTS) $(WORKSHOP) tests/parity/dump.cpp $(addprefix docs/lessons/programs/,memory.cpp copying.cpp ablation.cpp)): | $(BUILD)/stages.inc
 $(BUILD)/obj/docs/lessons/programs/%.o: CXXFLAGS += -I$(BUILD)
 $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	@mkdir -p $(@D)
-	@{ printf 'namespace stage_%s {\n#include "stages/%s.cpp"\n}\n' $(foreach s,$(LANGUAGE) $(BERTS),$s $s); \
+	@{ printf 'namespace stage_%s {\n#include "stages/%s.cpp"\n}\n' $(foreach s,$(LANGUAGE) $(BERTS) $(TRANSLATORS),$s $s); \
 	   echo 'const std::map<std::string, babygpt::MakeModel> stages = {'; \
 	   printf '    {"%s", make<stage_%s::Model>},\n' $(foreach s,$(LANGUAGE),$s $s); echo '};'; \
 	   echo 'const std::map<std::string, babygpt::MakeBert> bert_stages = {'; \
-	   printf '    {"%s", make_bert<stage_%s::Model>},\n' $(foreach s,$(BERTS),$s $s); echo '};'; } >$@
+	   printf '    {"%s", make_bert<stage_%s::Model>},\n' $(foreach s,$(BERTS),$s $s); echo '};'; \
+	   echo 'const std::map<std::string, babygpt::MakeTranslator> translator_stages = {'; \
+	   printf '    {"%s", make_translator<stage_%s::Model>},\n' $(foreach s,$(TRANSLATORS),$s $s); echo '};'; } >$@
 
 # The tests run twice: in float, as the programs compute, and in double, where gradients are compared with finite differences.
 DOUBLE = BUILD=build/double EXTRA="-DBABYGPT_DOUBLE -O1" TESTS="$(filter-out tests/cli_%,$(TESTS))"
@@ -167,6 +195,12 @@ sanitize: $(SETUP) ## the tests and the programs under the address and undefined
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
 	@ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 \
 	    tests/run "build/asan/tests -sf=*cli_r*,*cli_m*" "build/asan/tests -sfe=*cli_r*,*cli_m*" "build/tsan/tests --test-suite=threads"
+
+.PHONY: test-workshop
+test-workshop: $(SETUP) $(NPM_PACKAGES)/.test ## the workshop as a person uses it, in a real browser
+	@tests/install chromium
+	@+$(building) all
+	@node tests/workshop/browser.mjs
 
 .PHONY: parity
 parity: $(SETUP) ## every stage against PyTorch: logits, loss, gradients, 300 steps of training, checkpoints

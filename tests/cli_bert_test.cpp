@@ -29,7 +29,8 @@ TEST_SUITE("command line: BERT") {
         CHECK(says(said, "knowing nothing"));
         CHECK(says(said, "masked "));
         std::set<std::string> names;
-        for (const auto& [name, bytes] : shell.files("runs/13_bert")) names.insert(name);
+        for (const auto& [name, bytes] : shell.files("runs/13_bert"))
+            if (!name.starts_with("snapshots/")) names.insert(name);
         CHECK(names == std::set<std::string>{"config.json", "metrics.csv", "model.safetensors", "resume.safetensors",
                                              "run.json", "samples.txt", "vocab.txt"});
         Json json = run_json(shell, "runs/13_bert");

@@ -21,8 +21,9 @@ TEST_SUITE("command line") {
         Shell shell;
         const Cells everywhere{"--data",  "--out",  "--prompt", "--tokens", "--temperature", "--top-k",
                                "--top-p", "--seed", "--count",  "--stop",   "--show",        "--interactive"},
-            learning{"--batch-size",   "--block-size", "--steps",         "--learning-rate", "--eval-interval",
-                     "--eval-batches", "--threads",    "--save-interval", "--resume",        "--model"},
+            learning{"--batch-size",    "--block-size",   "--steps",    "--learning-rate",
+                     "--eval-interval", "--eval-batches", "--threads",  "--save-interval",
+                     "--resume",        "--model",        "--snapshots"},
             gpt{"--n-embd", "--n-head", "--n-layer", "--dropout"};
         for (const std::string& stage : all_stages) {
             std::string help = works(shell, stage + " --help"),

@@ -113,6 +113,8 @@ const std::vector<Option>& option_table() {
         {"out", &O::out, Group::training, every, not_saved, 1, 0, "directory of the run"},
         {"save_interval", &O::save_interval, Group::training, trains, not_saved, 1, billion,
          "steps between savings for --resume"},
+        {"snapshots", &O::snapshots, Group::training, trains, not_saved, 0, million,
+         "MB for the weights at the evaluations, through which the workshop's slider moves; 0: none"},
         {"resume", &O::resume, Group::training, trains, not_saved, 0, 1,
          "go on with the run in --out, exactly as if it had not stopped"},
 

@@ -5,6 +5,7 @@
 #include "common/tensor/kernels.h"
 #include "common/tensor/node.h"
 #include "common/tensor/ops.h"
+#include "common/tensor/recording.h"
 #include "common/tensor/tile.h"
 
 namespace babygpt {
@@ -119,12 +120,14 @@ Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v, int n
         }
     };
     auto y = make_array({B, T, C});
-    bool keep = grad_enabled() && (q.wants_grad() || k.wants_grad() || v.wants_grad());
+    bool keep = is_recorded() || (grad_enabled() && (q.wants_grad() || k.wants_grad() || v.wants_grad()));
     auto weights = make_array({keep ? B * heads : 1, T, T});
+    if (is_recorded()) weights->fill(0);  // the kernel leaves most of the future untouched
     for_heads([&](const Attention& s, size_t at, size_t i) {
         attention(s, value(q).data() + at, value(k).data() + at, value(v).data() + at,
                   weights->data() + (keep ? i * T * T : 0), y->data() + at, C);
     });
+    if (is_recorded()) recorded({}, reshape(make_tensor(weights), {shape[0], n_head, shape[1], shape[1]}));
     return make_result(y, {q, k, v}, [q, k, v, weights, for_heads, C, T](Array& dy) {
         Array dq(dy.shape()), dk(dy.shape()), dv(dy.shape());
         for_heads([&](const Attention& s, size_t at, size_t i) {

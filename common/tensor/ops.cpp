@@ -5,6 +5,7 @@
 
 #include "common/tensor/gemm.h"
 #include "common/tensor/kernels.h"
+#include "common/tensor/recording.h"
 #include "common/tensor/shapes.h"
 
 namespace babygpt {
@@ -171,13 +172,14 @@ Tensor embedding(const Tensor& table, const Tokens& ids) {
     auto y = make_array({size_t(ids.B), size_t(ids.T), n});
     for (size_t i = 0; i < ids.ids.size(); ++i)
         std::copy_n(value(table).data() + size_t(ids.ids[i]) * n, n, y->data() + i * n);
-    return make_result(y, {table}, [table, ids = ids.ids, n](Array& dy) {
+    Tensor result = make_result(y, {table}, [table, ids = ids.ids, n](Array& dy) {
         real* dtable = zeroed_grad_target(table);
         for (size_t i = 0; i < ids.size(); ++i) {
             real* row = dtable + size_t(ids[i]) * n;
             for (size_t j = 0; j < n; ++j) row[j] += dy.data()[i * n + j];
         }
     });
+    return recorded(table, std::move(result));
 }
 
 // y = x w^T + bias: dx = dy w, dw = dy^T x, dbias = the sum of dy's rows
@@ -197,7 +199,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     (grad_enabled() ? gemm : gemm_shared)(count, out, in, 1, {value(x).data(), in}, {value(weight).data(), in, true},
                                           bias.node ? 1 : 0, y->data(), out);
     std::vector<Tensor> inputs = bias.node ? std::vector{x, weight, bias} : std::vector{x, weight};
-    return make_result(y, std::move(inputs), [=](Array& dy) {
+    Tensor result = make_result(y, std::move(inputs), [=](Array& dy) {
         if (x.wants_grad()) {
             auto [dx, beta] = grad_target(x);
             gemm(count, in, out, 1, {dy.data(), out}, {value(weight).data(), in}, beta, dx, in);
@@ -208,6 +210,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
             gemm(out, in, count, 1, {dy.data(), out, true}, {value(x).data(), in}, beta, dw, in);
         }
     });
+    return recorded(weight, std::move(result));
 }
 
 }  // namespace babygpt

@@ -206,11 +206,18 @@ Checkpoint load_safetensors(const std::string& file, Types types) {
     return from_safetensors(MappedFile(file).bytes(), file, types);
 }
 
-std::string saved_by(const std::string& file) {
+std::map<std::string, std::string> load_metadata(const std::string& file) {
     MappedFile mapped(file);
-    Json metadata = split(mapped.bytes(), file).header.value("__metadata__", Json());
-    bool ours = metadata.is_object() && metadata.contains("stage") && metadata["stage"].is_string();
-    return ours ? metadata["stage"].get<std::string>() : "";
+    std::map<std::string, std::string> metadata;
+    Json given = split(mapped.bytes(), file).header.value("__metadata__", Json());
+    for (const auto& [key, value] : given.items())
+        if (value.is_string()) metadata[key] = value.get<std::string>();
+    return metadata;
+}
+
+std::string saved_by(const std::string& file) {
+    std::map<std::string, std::string> metadata = load_metadata(file);
+    return metadata["stage"];
 }
 
 const std::string& Checkpoint::about(const std::string& key, const std::string& file) const {

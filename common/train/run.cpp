@@ -32,9 +32,18 @@ Options without_slashes(Options options) {  // at the end of --out
 template <class F>
 void for_settings(const Options& stage, F f) {
     for (const Option& option : option_table()) {
-        bool of_training = option.name == "save_interval" || option.name == "checkpoint" || option.name == "chunk";
+        bool of_training = option.name == "save_interval" || option.name == "snapshots" ||
+                           option.name == "checkpoint" || option.name == "chunk";
         if (!option.saved && (option.group == Group::writing || of_training) && option.has(stage)) f(option);
     }
+}
+
+// Whether the evaluation of this number, out of `count`, is among the `most` that are spread evenly over all of them.
+bool is_chosen(int64_t number, int64_t count, int64_t most) {
+    if (count <= most) return true;
+    if (most < 2) return false;
+    auto nearest = [](int64_t i, int64_t from, int64_t to) { return (2 * i * to + from) / (2 * from); };
+    return nearest(nearest(number, count - 1, most - 1), most - 1, count - 1) == number;
 }
 
 std::string best_file(const std::string& directory) { return directory + "/model.safetensors"; }
@@ -119,10 +128,27 @@ void TrainingRun::record(int step, Losses losses, const Module* model) {
     best_is_unplanned = better && !planned(step);
     if (planned(step)) recent_seconds = recent_tokens = 0;
     write_metrics();
-    if (better && planned(step) && model)
-        write_whole(best_file(options.out), to_safetensors(objective.describe(*model, step, losses)));
+    if (planned(step) && model) {
+        std::string bytes = to_safetensors(objective.describe(*model, step, losses));
+        if (better) write_whole(best_file(options.out), bytes);
+        keep_snapshot(step, bytes);
+    }
     progress.say(describe(rows.back(), model));
     mark = Clock::now();
+}
+
+// Which evaluations leave one is known from the start, so that none has to be removed and a resumed run has the same.
+void TrainingRun::keep_snapshot(int step, const std::string& bytes) const {
+    constexpr double MB = 1e6;
+    int count = (options.steps + options.eval_interval - 1) / options.eval_interval + 1;
+    int number = (step + options.eval_interval - 1) / options.eval_interval;
+    int most = int(std::min(options.snapshots * MB / double(bytes.size()), double(count)));
+    if (!is_chosen(number, count, most)) return;
+    std::string directory = options.out + "/snapshots";
+    std::error_code error;
+    std::filesystem::create_directory(directory, error);
+    if (error) fail("cannot write to ", directory, ": ", error.message());
+    write_whole(str(directory, "/", step, ".safetensors"), bytes);
 }
 
 std::string TrainingRun::describe(const Row& row, const Module* model) const {

@@ -51,6 +51,7 @@ class TrainingRun {
     bool planned(int step) const;  // an evaluation that an uninterrupted run has too
     std::string describe(const Row& row, const Module* model) const;
     void write_metrics() const;
+    void keep_snapshot(int step, const std::string& bytes) const;
     double seconds() const;  // since the run began, without the time between an end and a resumption
 
     const Options options;

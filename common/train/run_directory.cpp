@@ -54,7 +54,7 @@ void check_contents(const std::string& path) {
     if (access(above.c_str(), W_OK | X_OK) != 0) fail("cannot write to --out ", path, ": ", std::strerror(errno));
     if (above != fs::absolute(path) || fs::exists(path + "/run.json", error)) return;
     const std::set<std::string> ours{"metrics.csv", "samples.txt", "model.safetensors", "resume.safetensors",
-                                     "config.json", "vocab.txt",   "heads.svg"};
+                                     "config.json", "vocab.txt",   "heads.svg",         "snapshots"};
     for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
         std::string name = entry.path().filename();
         if (!ours.contains(name) && !(name.ends_with(".new") && ours.contains(name.substr(0, name.size() - 4))))

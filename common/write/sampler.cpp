@@ -10,7 +10,7 @@
 namespace babygpt {
 
 //> pick
-int pick(std::span<const real> logits, const Options& o, Rng& rng) {
+Choices choices(std::span<const real> logits, const Options& o) {
     for (real score : logits)
         if (std::isnan(score))
             fail("the model's scores are not numbers: its file is damaged, or its training overshot");
@@ -21,7 +21,7 @@ int pick(std::span<const real> logits, const Options& o, Rng& rng) {
     std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(kept), order.end(), [&](int a, int b) {
         return logits[size_t(a)] != logits[size_t(b)] ? logits[size_t(a)] > logits[size_t(b)] : a < b;
     });
-    if (kept == 1) return order[0];
+    if (kept == 1) return {{order[0]}, {1}, 1};
     std::vector<double> weight(kept);
     for (size_t i = 0; i < kept; ++i)
         weight[i] = std::exp((logits[size_t(order[i])] - logits[size_t(order[0])]) / o.temperature);
@@ -31,10 +31,16 @@ int pick(std::span<const real> logits, const Options& o, Rng& rng) {
         kept = i + 1;
         break;
     }
-    double left = rng.uniform() * std::min(reached, total);
-    for (size_t i = 0; i + 1 < kept; ++i)
-        if ((left -= weight[i]) < 0) return order[i];
-    return order[kept - 1];
+    order.resize(kept), weight.resize(kept);
+    return {order, weight, std::min(reached, total)};
+}
+
+int pick(std::span<const real> logits, const Options& o, Rng& rng) {
+    auto [tokens, weights, total] = choices(logits, o);
+    double left = rng.uniform() * total;
+    for (size_t i = 0; i + 1 < tokens.size(); ++i)
+        if ((left -= weights[i]) < 0) return tokens[i];
+    return tokens.back();
 }
 //< pick
 

@@ -8,8 +8,15 @@
 
 namespace babygpt {
 
-// The next token: the logits over the temperature, of those the top_k likeliest, of those the likeliest that together
-// reach top_p, and one of them by its probability.
+// What the next token may be: the logits over the temperature, of those the top_k likeliest, of those the likeliest
+// that together reach top_p.
+struct Choices {
+    std::vector<int> tokens;      // the likeliest first
+    std::vector<double> weights;  // theirs: probabilities times `total`
+    double total;
+};
+Choices choices(std::span<const real> logits, const Options& options);
+// One of them by its probability.
 int pick(std::span<const real> logits, const Options& options, Rng& rng);
 
 // What comes after the tokens: scores of the next one. The context is cropped to the block size.

@@ -1,0 +1,79 @@
+#include "docs/workshop/answers.h"
+
+#include <algorithm>
+
+#include "docs/workshop/write.h"
+
+namespace babygpt {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int most_at_once = 64;  // characters written for one question
+constexpr int most_padding = 32;
+
+Question question_of(const Json& json) {
+    return {json.at("text"), json.value("second", ""), std::clamp(json.value("padding", 0), 0, most_padding)};
+}
+
+// What a person may choose by slider, in the range that the command line has.
+Options options_of(const Json& json) {
+    Options options{.seed = json.value("seed", uint64_t(1)),
+                    .tokens = std::clamp(json.value("count", 0), 0, most_at_once),
+                    .temperature = json.value("temperature", 0.8),
+                    .top_k = json.value("top_k", 40),
+                    .top_p = json.value("top_p", 0.95)};
+    for (const Option& option : option_table())
+        if (option.group == Group::writing && option.has(options) && !option.fits(options))
+            fail(option.flag(), " has to be ", option.wanted());
+    return options;
+}
+
+}  // namespace
+
+std::shared_ptr<const Opened> Answers::open(const Json& question) {
+    return models.open(runs.file(question.at("run"), question.value("step", -1)));
+}
+
+Json Answers::sample(const Json& question) {
+    std::string run = question.at("run"), file = runs.file(run, question.value("step", -1));
+    std::shared_ptr<const Opened> model = models.open(file);
+    std::vector<std::string> texts = model->writer ? std::vector<std::string>{} : runs.texts(run);
+    std::string key = str(file, " ", model->step, " ", model->options.steps);
+    {
+        std::lock_guard alone(computing);
+        if (samples.contains(key)) return {{"sample", samples[key]}};
+    }
+    std::string sample = short_sample(*model, texts.empty() ? "" : texts[0], computing);
+    std::lock_guard alone(computing);
+    return {{"sample", samples[key] = sample}};
+}
+
+Json Answers::look(const Json& question) {
+    std::shared_ptr<const Opened> model = open(question);
+    std::lock_guard alone(computing);
+    return babygpt::look(*model, question_of(question));
+}
+
+Json Answers::row(const Json& q) {
+    std::shared_ptr<const Opened> model = open(q);
+    std::lock_guard alone(computing);
+    return look_at_row(*model, question_of(q), q.value("part", ""), q.at("layer"), q.at("head"), q.at("row"));
+}
+
+Json Answers::write(const Json& question) {
+    std::shared_ptr<const Opened> model = open(question);
+    std::optional<uint64_t> random;
+    if (question.contains("random")) random = std::stoull(question.at("random").get<std::string>());
+    std::lock_guard alone(computing);
+    return write_on(*model, question.at("text"), options_of(question), random);
+}
+
+Json Answers::fill(const Json& question) {
+    std::shared_ptr<const Opened> model = open(question);
+    std::lock_guard alone(computing);
+    return babygpt::fill(*model, question.at("text"), question.value("second", ""));
+}
+
+}  // namespace babygpt

@@ -1,0 +1,29 @@
+#include "docs/workshop/base64.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace babygpt {
+
+std::string base64(std::string_view bytes) {
+    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // and the zero that OpenSSL adds
+    EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), reinterpret_cast<const unsigned char*>(bytes.data()),
+                    int(bytes.size()));
+    text.pop_back();
+    return text;
+}
+
+std::string base64_of_shares(std::span<const real> shares) {
+    std::string bytes;
+    bytes.reserve(shares.size() * 2);
+    for (real share : shares) {
+        auto number = uint16_t(std::lround(std::clamp(double(share), 0.0, 1.0) * 65535));
+        bytes += char(number & 255), bytes += char(number >> 8);
+    }
+    return base64(bytes);
+}
+
+}  // namespace babygpt

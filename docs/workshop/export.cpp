@@ -1,0 +1,76 @@
+#include "docs/workshop/export.h"
+
+#include <algorithm>
+
+#include "common/base/error.h"
+#include "common/base/files.h"
+#include "docs/workshop/base64.h"
+
+namespace babygpt {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// "/packages/..." is one of the packages, every other path one of the page's own files.
+std::string file_of(const std::string& url, const std::string& page, const std::string& packages) {
+    const std::string of_packages = "/packages/";
+    return read_file(url.starts_with(of_packages) ? packages + "/" + url.substr(of_packages.size()) : page + url);
+}
+
+// Every piece of the text between two marks becomes what f makes of it, and the marks go.
+template <class F>
+void replace_between(std::string& text, const std::string& opening, const std::string& closing, F f) {
+    for (size_t from = 0; (from = text.find(opening, from)) != text.npos;) {
+        size_t inner = from + opening.size(), to = text.find(closing, inner);
+        if (to == text.npos) fail("the page has ", opening, " without its end");
+        std::string by = f(text.substr(inner, to - inner));
+        text.replace(from, to + closing.size() - from, by);
+        from += by.size();
+    }
+}
+
+// All that the page asks while one looks at this run.
+Json kept_answers(Answers& answers, const std::string& run, const std::vector<std::string>& texts) {
+    Json about = answers.runs.describe(run);
+    if (about["state"] == "damaged") fail(run, " is damaged: ", about["problem"].get<std::string>());
+    Json kept = {{"runs", {about}}, {"texts", texts}, {"samples", Json::object()}, {"looks", Json::object()}};
+    std::vector<int> steps = about["snapshots"];
+    if (about["writes"])
+        for (int step : steps) kept["samples"][std::to_string(step)] = answers.sample({{"run", run}, {"step", step}});
+    if (about["looks"]) {
+        if (steps.empty()) steps.push_back(-1);
+        for (const std::string& text : texts)
+            for (int step : steps)
+                kept["looks"][text][std::to_string(step)] =
+                    answers.look({{"run", run}, {"step", step}, {"text", text}});
+    }
+    return kept;
+}
+
+}  // namespace
+
+std::string export_page(Answers& answers, const std::string& run, std::vector<std::string> texts,
+                        const std::string& page, const std::string& packages) {
+    constexpr size_t most_texts = 2;
+    answers.runs.path(run);  // fails if there is none
+    if (texts.empty() && answers.runs.describe(run).value("looks", false)) {
+        texts = answers.runs.texts(run);
+        texts.resize(std::min(texts.size(), most_texts));
+    }
+    std::string html = read_file(page + "/index.html");
+    replace_between(html, "<link rel=\"stylesheet\" href=\"", "\">",
+                    [&](const std::string& url) { return "<style>" + file_of(url, page, packages) + "</style>"; });
+    replace_between(html, "<script type=\"importmap\">", "</script>", [&](const std::string& map) {
+        Json modules = Json::parse(map);
+        for (auto& [name, url] : modules["imports"].items())
+            url = "data:text/javascript;base64," + base64(file_of(url, page, packages));
+        return "<script type=\"importmap\">" + modules.dump() + "</script>";
+    });
+    std::string data = kept_answers(answers, run, texts).dump(-1, ' ', false, Json::error_handler_t::replace);
+    for (size_t found = 0; (found = data.find("</", found)) != data.npos; ++found) data.insert(found + 1, "\\");
+    html.insert(html.find("</head>"), "<script type=\"application/json\" id=\"kept\">" + data + "</script>\n");
+    return html;
+}
+
+}  // namespace babygpt

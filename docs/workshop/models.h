@@ -1,0 +1,43 @@
+// The trained models of all stages, ready to be asked.
+#pragma once
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "common/nn/bert.h"
+#include "common/text/tokenizer.h"
+#include "common/train/checkpoint.h"
+
+namespace babygpt {
+
+// One of three kinds, as the stage that trained it has it.
+struct Opened {
+    Options options;
+    CharacterTokenizer tokenizer;  // of the second and third; a model that writes has no special tokens
+    int step = 0;
+    std::unique_ptr<LanguageModel> writer = {};
+    std::unique_ptr<PreTrainingModel> reader = {};
+    std::unique_ptr<EncoderDecoder> translator = {};
+
+    const Vocabulary& vocabulary() const { return tokenizer.characters; }
+    const Module& module() const;
+};
+
+Task task_of(const std::string& stage);  // fails if its models cannot be looked into
+bool has_attention(const std::string& stage);
+
+// Loads a model once and keeps the last ones, as a slider goes to and fro among them.
+class Models {
+  public:
+    std::shared_ptr<const Opened> open(const std::string& file);
+
+  private:
+    struct Kept {
+        std::string key;  // file, time and size: one that was written anew is loaded anew
+        std::shared_ptr<const Opened> model;
+    };
+    std::mutex mutex;
+    std::list<Kept> kept;  // the last used first
+};
+
+}  // namespace babygpt

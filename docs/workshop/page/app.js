@@ -1,0 +1,40 @@
+// Which page is shown: the part of the address behind the #, as in #look?run=10_gpt&step=250.
+import {kept} from "api";
+import {el} from "dom";
+import {watch} from "watch";
+import {look} from "look";
+import {write} from "write";
+import {read} from "read";
+
+const pages = {watch, look, write, read};
+const page = document.getElementById("page");
+let leave = () => {}, shown = "";
+
+// The address without a new entry in the history, so that "back" leaves the page and not a slider's last step.
+export function remember(name, values) {
+  const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value != null && value !== ""));
+  shown = `#${name}?${query}`;
+  history.replaceState(null, "", shown);
+}
+
+async function show() {
+  if (location.hash === shown && shown) return;
+  shown = location.hash;
+  const [name, query] = location.hash.slice(1).split("?");
+  const open = pages[name] ? name : "watch";
+  leave();
+  for (const link of document.querySelectorAll("header nav a"))
+    link.toggleAttribute("aria-current", link.hash === "#" + open);
+  page.replaceChildren();
+  page.className = open;
+  leave = pages[open](page, new URLSearchParams(query)) ?? (() => {});
+}
+
+if (kept) {
+  for (const link of document.querySelectorAll('nav a[href="#write"], nav a[href="#read"]')) link.remove();
+  document.querySelector("header").append(el("span.note", {}, "kept from " + kept.runs[0].name));
+  document.title = kept.runs[0].name;
+}
+addEventListener("hashchange", show);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { shown = ""; show(); });
+show();

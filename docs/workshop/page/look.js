@@ -1,0 +1,214 @@
+// Look inside: a text through a trained model, at any step of its training.
+import * as api from "api";
+import {remember} from "app";
+import {bars, calm, colourOf, el, svg, thousands, visible} from "dom";
+import {arcs, bigMap, cells, links, nameOf, overview, weightAt} from "maps";
+import {rowView} from "row";
+
+const write = 0, fill = 1, translate = 2;  // what a model is for, as the server counts them
+const fallback = ["At the den Kim won a red hat. ", "", ""];
+
+export function look(page, given) {
+  const state = {run: given.get("run"), step: given.has("step") ? Number(given.get("step")) : null, text: given.get("text"),
+                 second: given.get("second") ?? "", padding: Number(given.get("padding") ?? 0), head: given.get("head"),
+                 place: given.has("place") ? Number(given.get("place")) : null};
+  let runs = [], run = null, answer = null, pinned = given.has("place"), playing = null, open = true, asked = 0;
+  const answers = new Map();  // of the texts and steps seen, so that the slider moves at once
+
+  const chooseRun = el("select", {"aria-label": "run", change: (e) => { Object.assign(state, {run: e.target.value, step: null, head: null, text: null, place: null}); begin(); }});
+  const text = el("input", {type: "text", "aria-label": "text", spellcheck: "false", autocomplete: "off"});
+  const second = el("input", {type: "text", "aria-label": "second sentence", placeholder: "a second sentence, or nothing", spellcheck: "false"});
+  const padding = el("input", {type: "range", min: 0, max: 12, value: state.padding, "aria-label": "padding", title: "padding"});
+  const picks = el("div.picks", {}), problem = el("p.problem", {role: "status"}), extra = el("div.extra", {hidden: true}, second, el("label.note", {}, "padding ", padding));
+  const time = el("div.time", {}), strip = el("div.strip", {tabindex: 0, role: "application", "aria-label": "the text: arrow keys choose a character"});
+  const map = el("div", {}), guesses = el("div", {}), heads = el("div", {}), said = el("p.note", {"aria-live": "polite"}), sample = el("pre.sample", {});
+  const stepByStep = el("div", {}), showRow = rowView(stepByStep);
+  page.append(
+    el("h1", {}, "Look inside"),
+    el("p.lead", {}, "A text through your own model. The warmer a character, the more it surprised the model; the lines show where the chosen character looks, in the chosen head."),
+    el("div.ask", {}, chooseRun, el("div", {}, text, extra, picks)), problem, time, strip, said,
+    el("div.inside", {}, el("div", {}, el("h2", {}, "All heads"), heads), el("div", {}, el("h2.map-title", {}, "This head"), map),
+      el("div", {}, el("h2", {}, "Its guesses"), guesses, el("h2", {}, "What it wrote then"), sample)),
+    ...(api.kept ? [] : [el("h2", {}, "One row, step by step"), stepByStep]));
+
+  const question = (step = state.step) => ({run: state.run, text: state.text, ...(step != null && step >= 0 && {step}),
+    ...(state.second && {second: state.second}), ...(state.padding && {padding: state.padding})});
+  const chosenHead = () => answer.heads.find((h) => nameOf(h) === state.head) ?? answer.heads[0];
+  const isCross = (head) => head.part === "cross";
+  const rowsOf = (head) => (head.part === "cross" || head.part === "decoder" ? answer.written : answer.read);
+  const columnsOf = (head) => (head.part === "decoder" ? ["[CLS]", ...answer.written.slice(0, -1)] : answer.read);
+  // A decoder's row is the place before the character that it writes; the first one is [CLS].
+  const looking = (head) => (head.part === "decoder" || head.part === "cross" ? ["[CLS]", ...answer.written.slice(0, -1)] : answer.read);
+
+  async function ask(step) {
+    const key = JSON.stringify(question(step));
+    if (!answers.has(key)) answers.set(key, await api.look(question(step)));
+    return answers.get(key);
+  }
+
+  async function refresh() {
+    const mine = ++asked;
+    remember("look", {...state, second: state.second || null, padding: state.padding || null});
+    try {
+      const found = await ask(state.step);
+      if (mine !== asked || !open) return;
+      answer = found;
+      problem.textContent = answer.cut ? `The model sees ${answer.read.length} characters at once: the first ${answer.cut} are left out.` : "";
+    } catch (error) {
+      if (mine === asked) problem.textContent = error.message;
+      return;
+    }
+    draw();
+    api.sample(state.run, state.step ?? -1).then((s) => { if (mine === asked) sample.textContent = s.trim(); }).catch(() => { sample.textContent = ""; });
+  }
+
+  const refreshRow = calm(90, () => {
+    const head = answer && chosenHead();
+    if (!head || api.kept) return;
+    showRow({...question(), part: head.part, layer: head.layer, head: head.head, row: state.place}, looking(head), columnsOf(head), colourOf(run.stage));
+  });
+
+  function draw() {
+    const head = chosenHead(), rows = rowsOf(head).length;
+    state.head = nameOf(head);
+    if (state.place == null || state.place >= rows) state.place = run.task === fill ? 1 : rows - 1;
+    heads.replaceChildren(overview(answer, state.head, (name) => { state.head = name; draw(); }));
+    drawPlace();
+  }
+
+  function drawPlace() {
+    const head = chosenHead(), colour = colourOf(run.stage), place = state.place;
+    const width = Math.max(run.task === translate ? 15 : 11, Math.min(24, strip.clientWidth / Math.max(head.columns, head.rows)));
+    const choose = (i, pin) => {
+      if (pinned && !pin) return;
+      pinned = pin && !(pinned && i === state.place);
+      state.place = i;
+      drawPlace();
+    };
+    // surprise[i] belongs to what comes after place i where a model writes on, and to place i itself elsewhere
+    const surprise = run.task === write ? [null, ...answer.surprise.slice(0, -1)] : answer.surprise;
+    const inner = el("div.inner", {});
+    if (isCross(head)) inner.append(cells(answer.read, {width, choose: () => {}, kind: "read"}), links(head, place, width, colour), cells(answer.written, {surprise, place, width, choose, kind: "written"}));
+    else if (head.part === "decoder") inner.append(arcs(head, place, width, colour), cells(columnsOf(head), {place, width, choose, kind: "before"}), cells(answer.written, {surprise, width, choose, kind: "written"}));
+    else inner.append(arcs(head, place, width, colour), cells(answer.read, {surprise: head.part ? null : surprise, place, width, choose, kind: "read"}));
+    const scrolled = strip.scrollLeft;
+    strip.replaceChildren(inner);
+    const at = place * width;
+    strip.scrollLeft = at < scrolled || at > scrolled + strip.clientWidth - width ? at - strip.clientWidth / 2 : scrolled;
+    map.replaceChildren(bigMap(answer, head, place, (i, j, pin) => { choose(i, pin); tell(head, state.place, j); }));
+    page.querySelector(".map-title").textContent = (head.part ? head.part + ", " : "") + `layer ${head.layer}, head ${head.head}`;
+    drawGuesses(head, place);
+    tell(head, place);
+    remember("look", {...state, second: state.second || null, padding: state.padding || null});
+    refreshRow();
+  }
+
+  function drawGuesses(head, place) {
+    const list = head.part === "encoder" ? null : answer.likely[place];
+    const next = run.task === write ? answer.read[place + 1] : (rowsOf(head) ?? [])[place];
+    const before = run.task === write ? `after “${visible(answer.read[place])}”` : run.task === fill ? `if “${visible(answer.read[place])}” were covered` : `to be written at place ${place}`;
+    guesses.replaceChildren(...(list?.length ? [el("p.note", {}, before), bars(list, {chosen: next})] : [el("p.note", {}, "nothing is guessed here")]));
+  }
+
+  function tell(head, row, column) {
+    const names = looking(head), columns = columnsOf(head);
+    const best = column ?? columns.reduce((b, _, j) => (weightAt(head, row, j) > weightAt(head, row, b) ? j : b), 0);
+    said.textContent = `Place ${row}, “${visible(names[row])}”, gives ${weightAt(head, row, best).toFixed(3)} of its look to place ${best}, “${visible(columns[best])}”` +
+      (head.distance == null ? "" : `; ${Math.round(100 * head.distance)} % of this head's scores come from distance`) + ".";
+  }
+
+  // The slider: its track is the loss curve, its stops are the snapshots.
+  function drawTime() {
+    const stops = run.snapshots;
+    if (!stops.length) {
+      time.replaceChildren(el("p.note", {}, "This run kept no snapshots: it is seen as it was at its best."));
+      return;
+    }
+    if (!stops.includes(state.step)) state.step = stops.reduce((a, b) => (Math.abs(b - (state.step ?? run.best.step)) < Math.abs(a - (state.step ?? run.best.step)) ? b : a));
+    const rows = run.rows.filter((r) => r[0] <= stops.at(-1));
+    const most = Math.max(...rows.map((r) => r[2])), least = Math.min(...rows.map((r) => r[2]));
+    const x = (step) => {  // the stops are evenly apart, as on the slider
+      const i = Math.max(0, stops.findLastIndex((stop) => stop <= step)), next = stops[i + 1] ?? stops[i] + 1;
+      return 100 * (i + (step - stops[i]) / (next - stops[i])) / Math.max(1, stops.length - 1);
+    };
+    const y = (loss) => 36 * (1 - (loss - least) / Math.max(most - least, 1e-9));
+    const curve = svg("svg", {viewBox: "0 -2 100 40", preserveAspectRatio: "none", "aria-hidden": "true"},
+      svg("polyline", {points: rows.map((r) => `${x(r[0])},${y(r[2])}`).join(" "), fill: "none", stroke: colourOf(run.stage), "stroke-width": 2, "vector-effect": "non-scaling-stroke"}),
+      svg("line", {x1: 0, x2: 0, y1: -2, y2: 38, stroke: "currentColor", "vector-effect": "non-scaling-stroke", "stroke-width": 1}));
+    const slider = el("input", {type: "range", min: 0, max: stops.length - 1, step: 1, value: stops.indexOf(state.step), "aria-label": "step of training"});
+    const output = el("output", {});
+    const play = el("button.play", {"aria-label": "play", title: "play (space)"}, "▶");
+    const mark = () => {
+      const row = run.rows.find((r) => r[0] === state.step);
+      curve.lastChild.setAttribute("x1", x(state.step));
+      curve.lastChild.setAttribute("x2", x(state.step));
+      output.replaceChildren(el("b", {}, `step ${thousands(state.step)}`), row ? `loss ${row[2].toFixed(3)}` : "");
+      slider.setAttribute("aria-valuetext", `step ${state.step}`);
+    };
+    const go = (index) => { state.step = stops[index]; slider.value = index; mark(); return refresh(); };
+    const stop = () => { clearTimeout(playing); playing = null; play.textContent = "▶"; play.setAttribute("aria-label", "play"); };
+    const advance = async (index) => {
+      await go(index);
+      if (playing == null || !open) return;
+      if (index + 1 >= stops.length) return stop();
+      playing = setTimeout(() => advance(index + 1), 420);
+    };
+    play.addEventListener("click", () => {
+      if (playing != null) return stop();
+      playing = 0;
+      play.textContent = "❚❚";
+      play.setAttribute("aria-label", "pause");
+      advance(Number(slider.value) + 1 >= stops.length ? 0 : Number(slider.value) + 1);
+    });
+    slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
+    time.replaceChildren(play, el("div.track", {}, curve, slider), output);
+    mark();
+  }
+
+  // The other snapshots, one after the other, while one looks at the first.
+  async function prefetch() {
+    const [asking, name] = [state.text, state.run];
+    for (const step of run.snapshots) {
+      if (!open || state.text !== asking || state.run !== name) return;
+      await ask(step).catch(() => {});
+    }
+  }
+
+  async function begin() {
+    runs = (await api.runs()).filter((r) => r.looks);
+    if (!open) return;
+    if (!runs.length) return page.replaceChildren(el("h1", {}, "Look inside"), el("p.lead", {}, "There is no trained model with attention yet. Train one in a terminal: build/03_head takes seconds. Then come back."));
+    run = runs.find((r) => r.name === state.run) ?? runs.find((r) => r.name === "10_gpt") ?? runs.at(-1);
+    if (state.run && run.name !== state.run) { problem.textContent = `There is no run ${state.run} to look into; this is ${run.name}.`; state.text = null; }
+    state.run = run.name;
+    chooseRun.replaceChildren(...runs.map((r) => el("option", {value: r.name, selected: r.name === run.name}, r.name)));
+    const offered = await api.texts(run.name).catch(() => []);
+    if (!open) return;
+    state.text ||= offered[0] || fallback[run.task];
+    text.value = state.text;
+    text.disabled = Boolean(api.kept);
+    extra.hidden = run.task !== fill || Boolean(api.kept);
+    second.value = state.second;
+    picks.replaceChildren(...offered.map((t) => el("button", {click: () => { text.value = t; change(); }, title: t}, t)));
+    drawTime();
+    await refresh();
+    prefetch();
+  }
+
+  const change = () => {
+    Object.assign(state, {text: text.value, second: run.task === fill ? second.value : "", padding: run.task === fill ? Number(padding.value) : 0});
+    pinned = false;
+    refresh().then(prefetch);
+  };
+  for (const input of [text, second, padding]) input.addEventListener("input", calm(200, change));
+  strip.addEventListener("keydown", (event) => {
+    const move = {ArrowLeft: -1, ArrowRight: 1, Home: -1e6, End: 1e6}[event.key];
+    if (!move || !answer) return;
+    event.preventDefault();
+    pinned = true;
+    state.place = Math.max(0, Math.min(rowsOf(chosenHead()).length - 1, state.place + move));
+    drawPlace();
+  });
+  begin().catch((error) => { problem.textContent = error.message; });
+  return () => { open = false; clearTimeout(playing); };
+}

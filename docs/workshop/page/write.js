@@ -1,0 +1,155 @@
+// Write: a model goes on with a text, character by character; a BERT fills blanks, a translator translates.
+import * as api from "api";
+import {remember} from "app";
+import {bars, calm, colourOf, el, percent} from "dom";
+import {warmth} from "maps";
+
+const fill = 1, translate = 2;
+const batch = 4;  // characters asked for at once
+
+export function write(page, given) {
+  let runs = [], run = null, open = true;
+  const choose = el("select", {"aria-label": "run", change: () => begin(choose.value)}), place = el("div", {});
+  page.append(el("h1", {}, "Write"), el("div.ask", {}, choose), place);
+
+  async function begin(name) {
+    runs = (await api.runs()).filter((r) => r.writes);
+    if (!open) return;
+    if (!runs.length) return place.replaceChildren(el("p.lead", {}, "There is no trained model yet. Train one in a terminal, for example with build/10_gpt, and come back."));
+    run = runs.find((r) => r.name === name) ?? runs.find((r) => r.name === "10_gpt") ?? runs.at(-1);
+    choose.replaceChildren(...runs.map((r) => el("option", {value: r.name, selected: r.name === run.name}, r.name)));
+    remember("write", {run: run.name});
+    const show = run.task === fill ? fillBlanks : run.task === translate ? translation : goOn;
+    place.replaceChildren();
+    stop();
+    stop = (await show(place, run)) ?? (() => {});
+  }
+  let stop = () => {};
+  begin(given.get("run")).catch((error) => place.replaceChildren(el("p.problem", {}, error.message)));
+  return () => { open = false; stop(); };
+}
+
+function goOn(place, run) {
+  let written = [], prompt = "", lead = "", random = null, running = false, here = null;  // lead: what stands for no prompt
+  const sheet = el("div.written", {tabindex: 0, "aria-label": "the text; click a character to choose another"}), side = el("div", {}), problem = el("p.problem", {role: "status"});
+  const start = el("input", {type: "text", value: "", placeholder: "how it begins, or nothing for a new paragraph", "aria-label": "prompt", spellcheck: "false"});
+  const go = el("button.button", {click: () => (running ? halt() : proceed())}, "write");
+  const again = el("button.button.quiet", {click: () => { halt(); written = []; random = null; here = null; seed.value = Number(seed.value) + 1; draw(); proceed(); }}, "another");
+  const seed = el("input", {type: "number", value: 1, min: 0, "aria-label": "seed", style: "width:5rem"});
+  const dial = (name, label, min, max, step, value) => {
+    const output = el("output", {}, value), input = el("input", {type: "range", min, max, step, value, "aria-label": label});
+    input.addEventListener("input", () => { output.textContent = input.value; peek(); });
+    return {input, element: el("label", {}, label, output, input)};
+  };
+  const temperature = dial("temperature", "temperature", 0, 2, 0.05, 0.8), topK = dial("top_k", "top-k (0: all)", 0, 60, 1, 40), topP = dial("top_p", "top-p", 0.05, 1, 0.01, 0.95);
+  const dials = el("div.dials", {}, [temperature, topK, topP].map((d) => d.element), el("label", {}, "seed", seed));
+  place.append(el("div.desk", {}, el("div", {}, start, el("p.links", {}, go, again), problem, sheet), el("div", {}, dials, side)));
+
+  const textNow = (upTo = written.length) => (prompt || lead) + written.slice(0, upTo).map((w) => w.character).join("");
+  const question = (count, upTo) => ({run: run.name, text: textNow(upTo), count, temperature: Number(temperature.input.value), top_k: Number(topK.input.value), top_p: Number(topP.input.value),
+    seed: Number(seed.value) || 0, ...(random && {random})});
+
+  function draw() {
+    sheet.replaceChildren(el("span.given", {}, prompt), ...written.map((w, i) => el("span" + (i === here ? ".here" : ""), {style: warmth(-Math.log(w.probability)), "data-index": i, title: percent(w.probability), click: () => select(i)}, w.character)),
+      running ? el("span.caret", {}) : "");
+  }
+
+  // The distribution of the next character, or of the one that was clicked.
+  async function peek() {
+    if (running) return;
+    try {
+      const answer = await api.write(question(0, here ?? undefined));
+      problem.textContent = "";
+      const pick = (character) => { replaceAt(here ?? written.length, character, answer.next); };
+      side.replaceChildren(el("h2", {}, here == null ? "What may come next" : "What could stand here"), el("p.note", {}, "pale: as the model has it; full: what the sliders leave. Click one to go on with it."),
+        bars(answer.next.slice(0, 16), {left: true, pick, chosen: written[here]?.character}));
+    } catch (error) {
+      problem.textContent = error.message;
+    }
+  }
+  function select(index) {
+    halt();
+    here = here === index ? null : index;
+    draw();
+    peek();
+  }
+  function replaceAt(index, character, list) {
+    written = written.slice(0, index);
+    written.push({character, probability: list.find(([c]) => c === character)[1]});
+    here = null;
+    draw();
+    proceed();
+  }
+
+  const halt = () => { running = false; go.textContent = "write"; draw(); };
+  async function proceed() {
+    if (running) return;
+    running = true, here = null;
+    go.textContent = "stop";
+    side.replaceChildren();
+    draw();
+    const most = written.length + 400;
+    while (running && written.length < most) {
+      try {
+        const answer = await api.write(question(batch));
+        if (!running) break;
+        if (!prompt && !lead) lead = answer.prompt;
+        written.push(...answer.written);
+        random = answer.random;
+        problem.textContent = "";
+        draw();
+      } catch (error) {
+        problem.textContent = error.message;
+        break;
+      }
+    }
+    halt();
+    peek();
+  }
+  start.addEventListener("input", calm(250, () => { halt(); prompt = start.value; written = []; random = null; here = null; draw(); peek(); }));
+  start.addEventListener("keydown", (event) => { if (event.key === "Enter") proceed(); });
+  draw();
+  peek();
+  return () => { running = false; };
+}
+
+async function fillBlanks(place, run) {
+  const offered = await api.texts(run.name).catch(() => []);
+  const text = el("input", {type: "text", "aria-label": "text with blanks", spellcheck: "false", value: (offered[0] ?? "R_sa won a re_ kite.").replace(/(?<=^.{3})./u, "_").replace(/(?<=^.{12})./u, "_")});
+  const second = el("input", {type: "text", "aria-label": "second sentence", placeholder: "a second sentence: does it follow?", spellcheck: "false"});
+  const result = el("div", {"aria-live": "polite"});
+  const ask = async () => {
+    try {
+      const answer = await api.fill({run: run.name, text: text.value, ...(second.value && {second: second.value})});
+      result.replaceChildren(...[
+        answer.texts && el("p.written", {style: "min-height:0"}, answer.texts.join(" ")),
+        answer.follows != null && el("p", {}, `The second follows the first with ${percent(answer.follows)}.`),
+        el("div.columns", {style: "grid-template-columns:repeat(auto-fill,minmax(12rem,1fr))"}, (answer.blanks ?? []).map((blank, i) => el("div", {}, el("h2", {}, `blank ${blank.number}`), el("p.note", {}, i ? `filled as number ${i + 1}` : "the surest, filled first"), bars(blank.guesses)))),
+      ].filter(Boolean));
+    } catch (error) {
+      result.replaceChildren(el("p.problem", {}, error.message));
+    }
+  };
+  for (const input of [text, second]) input.addEventListener("input", calm(200, ask));
+  place.append(el("p.lead", {}, "Write _ for each character to guess. Every guess sees those made before it."), el("div", {style: "display:grid;gap:0.6rem"}, text, second), result);
+  ask();
+}
+
+async function translation(place, run) {
+  const offered = await api.texts(run.name).catch(() => []);
+  const text = el("input", {type: "text", "aria-label": "text to translate", spellcheck: "false", value: offered[0] ?? ""});
+  const result = el("p.written", {"aria-live": "polite", style: `min-height:0;font-size:1.6rem;color:${colourOf(run.stage)}`}), link = el("a.button.quiet", {}, "see which characters it looked at"), problem = el("p.problem", {role: "status"});
+  const ask = async () => {
+    link.href = `#look?run=${run.name}&text=${encodeURIComponent(text.value)}&head=${encodeURIComponent("cross 0.0")}`;
+    try {
+      result.textContent = (await api.look({run: run.name, text: text.value})).translation;
+      problem.textContent = "";
+    } catch (error) {
+      problem.textContent = error.message;
+    }
+  };
+  text.addEventListener("input", calm(250, ask));
+  place.append(el("p.lead", {}, "A sentence in the language that it learnt to read."), text,
+    el("div.picks", {}, offered.map((t) => el("button", {click: () => { text.value = t; ask(); }, title: t}, t))), problem, result, el("p.links", {}, link));
+  ask();
+}

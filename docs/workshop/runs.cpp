@@ -1,0 +1,240 @@
+#include "docs/workshop/runs.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "common/base/files.h"
+#include "common/base/format.h"
+#include "common/nn/optim.h"
+#include "common/text/pairs.h"
+#include "common/text/sentences.h"
+#include "common/text/utf8.h"
+#include "docs/workshop/models.h"
+
+namespace babygpt {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr size_t largest_file = 10'000'000;  // of what is no checkpoint
+
+// Directories that a run has locked. Trying the lock would keep a run out that begins at this moment, so the system's
+// own list is read.
+std::set<ino_t> locked_directories() {
+    std::set<ino_t> inodes;
+    std::ifstream locks("/proc/locks");
+    for (std::string line; std::getline(locks, line);) {  // 1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF
+        std::istringstream words(line);
+        std::string number, kind, advisory, mode, process, file;
+        words >> number >> kind >> advisory >> mode >> process >> file;
+        size_t colon = file.rfind(':');
+        if (kind == "FLOCK" && mode == "WRITE" && colon != file.npos)
+            inodes.insert(std::strtoull(&file[colon + 1], nullptr, 10));
+    }
+    return inodes;
+}
+
+bool is_locked(const std::string& path) {
+    struct stat about;
+    return stat(path.c_str(), &about) == 0 && locked_directories().contains(about.st_ino);
+}
+
+// Rows of metrics.csv: step, losses, tokens per second, seconds.
+Json read_metrics(const std::string& file) {
+    std::istringstream lines(read_file(file, largest_file));
+    std::string line;
+    std::getline(lines, line);
+    if (line != "step,train_loss,val_loss,tokens_per_second,seconds") fail(file, " is not one a run wrote");
+    Json rows = Json::array();
+    while (std::getline(lines, line)) {
+        std::ranges::replace(line, ',', ' ');
+        std::istringstream numbers(line);
+        double row[5];
+        for (double& number : row)
+            if (!(numbers >> number)) fail(file, " is damaged at line ", rows.size() + 2);
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+Json snapshot_steps(const std::string& path) {
+    std::vector<int> steps;
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path + "/snapshots", none)) {
+        std::string name = entry.path().filename();
+        size_t digits = name.find_first_not_of("0123456789");
+        if (digits != 0 && digits < 10 && name.substr(digits) == ".safetensors") steps.push_back(std::stoi(name));
+    }
+    std::ranges::sort(steps);
+    return steps;
+}
+
+double age(const std::string& file) {
+    std::error_code error;
+    auto written = fs::last_write_time(file, error);
+    return error ? 0 : std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
+}
+
+// How long the steps that are left take, by those of the last evaluations.
+double seconds_left(const Json& rows, double steps, double waited) {
+    const Json &last = rows.back(), &first = rows[rows.size() > 3 ? rows.size() - 4 : 0];
+    double done = double(last[0]) - double(first[0]);
+    if (done <= 0) return NAN;
+    double each = (double(last[4]) - double(first[4])) / done;
+    return std::max(0.0, (steps - double(last[0])) * each - waited);
+}
+
+// Whether a stage's models go on with a text. Of those without attention, 01 and 02 do.
+bool goes_on(const std::string& stage) { return has_attention(stage) ? task_of(stage) == Task::write : stage < "03"; }
+
+std::vector<std::string> unseen_texts(const Options& options, Task task) {
+    constexpr size_t wanted = 4, longest = 96;
+    std::vector<std::string> all;
+    if (task == Task::translate) {
+        ParallelCorpus pairs = load_pairs(options.data);
+        for (size_t i = 0; i < std::min(wanted, pairs.val.size()); ++i) all.push_back(encode_utf8(pairs.val[i].source));
+    } else if (task == Task::fill) {
+        Sentences text = load_sentences(options.data);
+        size_t apart = text.val.size() / wanted + 1;
+        for (size_t i = 0; i < text.val.size(); i += apart)
+            all.push_back(text.tokenizer.decode(text.tokens[size_t(text.val[i].first)]));
+    } else {
+        Corpus corpus = load_corpus(options.data);
+        std::u32string val = decode_utf8(corpus.vocabulary.decode(corpus.val), "the text");
+        size_t most = std::min(size_t(options.block_size), longest);
+        const std::u32string gap = U"\n\n";
+        for (size_t at = val.find(gap); at != val.npos && all.size() < wanted; at = val.find(gap, at + 1))
+            all.push_back(encode_utf8(val.substr(at + gap.size(), most)));
+        if (all.empty()) all.push_back(encode_utf8(val.substr(0, most)));
+    }
+    return all;
+}
+
+}  // namespace
+
+Runs::Runs(std::string d)
+    : directory(std::move(d)) {}
+
+std::string Runs::path(const std::string& name) const {
+    std::string whole = directory + "/" + name;
+    std::error_code error;
+    bool plain = !name.empty() && name[0] != '.' && name.find('/') == name.npos && name.find('\0') == name.npos;
+    if (!plain || !fs::is_directory(whole, error) ||
+        fs::canonical(whole, error).parent_path() != fs::canonical(directory, error))
+        fail("there is no run ", brief(name), " in ", directory, "; it may have been removed or renamed");
+    return whole;
+}
+
+std::string Runs::file(const std::string& name, int step) const {
+    std::string whole = path(name);
+    return step < 0 ? whole + "/model.safetensors" : str(whole, "/snapshots/", step, ".safetensors");
+}
+
+Json Runs::baselines(const std::string& data, const std::string& hash) {
+    std::lock_guard once(mutex);
+    auto [found, is_new] = measured.try_emplace(data + " " + hash);
+    if (!is_new) return found->second;
+    std::error_code error;
+    if (fs::exists(data, error) && !fs::is_regular_file(data, error)) return {};  // a pipe would wait
+    try {
+        Corpus corpus = load_corpus(data);
+        if (std::to_string(corpus.hash) != hash) return {};
+        Baselines b = measure_baselines(corpus);
+        found->second = {{"uniform", b.uniform}, {"unigram", b.unigram}, {"bigram", b.bigram}};
+        if (b.floor) found->second["floor"] = *b.floor;
+    } catch (const Error&) {  // the text is not at hand
+    }
+    return found->second;
+}
+
+Json Runs::describe(const std::string& name) {
+    std::string at = path(name);
+    Json run = {{"name", name}};
+    try {
+        std::error_code error;
+        auto has = [&](const char* file) { return fs::exists(at + "/" + file, error); };
+        Json rows = has("metrics.csv") ? read_metrics(at + "/metrics.csv") : Json::array();
+        bool training = is_locked(at), finished = has("run.json");
+        if (finished) {
+            Json saved = Json::parse(read_file(at + "/run.json", largest_file));
+            for (const char* key : {"stage", "options", "parameters", "baselines", "best", "final", "judged", "sample",
+                                    "tokens", "tokens_per_second"})
+                if (saved.contains(key)) run[key] = saved[key];
+        }
+        if (has("model.safetensors") && (training || !finished)) {
+            auto about = load_metadata(at + "/model.safetensors");
+            run["stage"] = about["stage"], run["options"] = Json::parse(about["options"]);
+            run["best"] = {{"step", std::stoi(about["step"])}, {"val_loss", std::stod(about["val_loss"])}};
+            if (!run.contains("baselines") && goes_on(about["stage"]))
+                run["baselines"] = baselines(run["options"].at("data"), about["corpus_hash"]);
+        }
+        Json options = run.at("options");
+        std::string stage = run.at("stage");
+        double steps = options.value("steps", 0.0), step = rows.empty() ? 0.0 : double(rows.back()[0]);
+        run["state"] = training ? "training" : finished && step >= steps ? "finished" : "stopped";
+        run["rows"] = rows, run["step"] = step, run["steps"] = steps, run["snapshots"] = snapshot_steps(at);
+        run["looks"] = has_attention(stage) && has("model.safetensors");
+        run["writes"] = has("model.safetensors") && (has_attention(stage) || goes_on(stage));
+        run["task"] = has_attention(stage) ? int(task_of(stage)) : int(Task::write);
+        if (run.contains("tokens") && step > 0)
+            run["per_step"] = double(run["tokens"]) / step;
+        else if (goes_on(stage))
+            run["per_step"] = options.value("batch_size", 0.0) * options.value("block_size", 0.0);
+        if (options.value("warmup", 0) || options.value("decay", false) || options.value("n_embd", 0))
+            run["learning_rate"] =
+                Schedule{options.at("learning_rate"), options.at("warmup"), options.at("steps"), options.at("decay")}
+                    .at(int(step));
+        else
+            run["learning_rate"] = options.value("learning_rate", 0.0);
+        if (training && rows.size() > 1) {
+            run["waited"] = age(at + "/metrics.csv");
+            if (double left = seconds_left(rows, steps, run["waited"]); !std::isnan(left)) run["left"] = left;
+        }
+    } catch (const std::exception& problem) {
+        run = {{"name", name}, {"state", "damaged"}, {"problem", brief(problem.what())}};
+    }
+    return run;
+}
+
+Json Runs::list() {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+        std::string at = entry.path();
+        bool run = fs::exists(at + "/metrics.csv", error) || fs::exists(at + "/run.json", error);
+        if (run) names.push_back(entry.path().filename());
+    }
+    std::ranges::sort(names);
+    Json all = Json::array();
+    for (const std::string& name : names) try {
+            all.push_back(describe(name));
+        } catch (const Error&) {  // it was removed a moment ago, or leads elsewhere
+        }
+    return all;
+}
+
+std::vector<std::string> Runs::texts(const std::string& name) {
+    std::string file = path(name) + "/model.safetensors";
+    auto about = load_metadata(file);
+    Options options = options_from_json(about["options"], file, {.stage = about["stage"]});
+    std::lock_guard once(mutex);
+    auto [found, is_new] = beginnings.try_emplace(str(about["stage"], about["corpus_hash"], " ", options.block_size));
+    std::error_code error;
+    if (!is_new || (fs::exists(options.data, error) && !fs::is_regular_file(options.data, error))) return found->second;
+    try {
+        found->second = unseen_texts(options, task_of(about["stage"]));
+    } catch (const Error&) {  // the text is not at hand
+    }
+    return found->second;
+}
+
+}  // namespace babygpt

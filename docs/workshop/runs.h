@@ -1,0 +1,36 @@
+// What is in runs/, as the page shows it. Nothing in it is changed.
+#pragma once
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/text/baselines.h"
+
+namespace babygpt {
+
+class Runs {
+  public:
+    explicit Runs(std::string directory);
+
+    // All runs, each with its curve and what it found; a damaged one with what is wrong with it.
+    nlohmann::json list();
+    nlohmann::json describe(const std::string& name);
+
+    // The directory of a run. Fails on a name that is none, or leads elsewhere.
+    std::string path(const std::string& name) const;
+    // The file with the weights of a step; of the best if it is -1.
+    std::string file(const std::string& name, int step) const;
+    // Texts to begin with, of those that the run did not learn from.
+    std::vector<std::string> texts(const std::string& name);
+
+  private:
+    nlohmann::json baselines(const std::string& data, const std::string& hash);
+
+    std::string directory;
+    std::mutex mutex;
+    std::map<std::string, nlohmann::json> measured;              // baselines of texts
+    std::map<std::string, std::vector<std::string>> beginnings;  // texts to begin with
+};
+
+}  // namespace babygpt

@@ -1,0 +1,156 @@
+#include "docs/workshop/server.h"
+
+#include <httplib.h>
+
+#include <csignal>
+#include <functional>
+
+#include "common/base/error.h"
+#include "docs/workshop/export.h"
+
+namespace babygpt {
+
+namespace {
+
+using Json = nlohmann::json;
+using httplib::Request, httplib::Response;
+
+constexpr size_t largest_body = 64 * 1024;
+constexpr int seconds_of_patience = 5;
+constexpr size_t threads = 32;
+
+// No request leaves the machine, whatever a page or a run holds.
+const char* const policy =
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; frame-ancestors 'none'";
+
+void set_json(Response& response, int status, const Json& json) {
+    response.status = status;
+    response.set_content(json.dump(-1, ' ', false, Json::error_handler_t::replace), "application/json");
+}
+
+// Whatever f throws becomes an answer that says what is wrong.
+template <class F>
+void guard(Response& response, F f) {
+    try {
+        f();
+    } catch (const Error& error) {
+        set_json(response, 400, {{"error", error.what()}});
+    } catch (const Json::exception&) {
+        set_json(response, 400, {{"error", "this is no question that the page asks"}});
+    } catch (const std::exception& error) {
+        set_json(response, 500, {{"error", error.what()}});
+    }
+}
+
+}  // namespace
+
+struct Server::Inside {
+    Places places;
+    Answers answers;
+    httplib::Server http;
+    int port = 0;
+
+    explicit Inside(const Places& p)
+        : places(p),
+          answers(p.runs) {}
+
+    bool is_ours(const std::string& host) const {  // another name may be a web page's trick to read what is here
+        return host == str("127.0.0.1:", port) || host == str("localhost:", port);
+    }
+    void get(const std::string& path, std::function<Json(const Request&)> f);
+    void post(const std::string& path, Json (Answers::*f)(const Json&));
+    void protect();
+    void add_files();
+    void add_questions();
+};
+
+void Server::Inside::get(const std::string& path, std::function<Json(const Request&)> f) {
+    http.Get(path, [f](const Request& request, Response& response) {
+        guard(response, [&] {
+            set_json(response, 200, f(request));
+            std::string tag = str('"', std::hash<std::string>()(response.body), '"');
+            response.set_header("ETag", tag);
+            if (request.get_header_value("If-None-Match") == tag) response.status = 304, response.body.clear();
+        });
+    });
+}
+
+void Server::Inside::post(const std::string& path, Json (Answers::*f)(const Json&)) {
+    http.Post(path, [this, f](const Request& request, Response& response) {
+        guard(response, [&] { set_json(response, 200, (answers.*f)(Json::parse(request.body))); });
+    });
+}
+
+void Server::Inside::protect() {
+    std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is no reason to die
+    http.new_task_queue = [] { return new httplib::ThreadPool(threads); };
+    http.set_keep_alive_max_count(1);  // a connection that waits would hold a thread
+    http.set_read_timeout(seconds_of_patience), http.set_write_timeout(seconds_of_patience);
+    http.set_payload_max_length(largest_body);
+    http.set_default_headers({{"Content-Security-Policy", policy},
+                              {"X-Content-Type-Options", "nosniff"},
+                              {"Referrer-Policy", "no-referrer"},
+                              {"Cache-Control", "no-cache"}});
+    http.set_pre_routing_handler([this](const Request& request, Response& response) {
+        std::string origin = request.get_header_value("Origin");
+        bool good = is_ours(request.get_header_value("Host")) &&
+                    (origin.empty() || (origin.starts_with("http://") && is_ours(origin.substr(7))));
+        // The library would compress with Brotli at its slowest: seconds for what loopback carries in no time.
+        const_cast<Request&>(request).headers.erase("Accept-Encoding");
+        if (good) return httplib::Server::HandlerResponse::Unhandled;
+        set_json(response, 403, {{"error", str("open http://127.0.0.1:", port, ", the only name of the workshop")}});
+        return httplib::Server::HandlerResponse::Handled;
+    });
+}
+
+void Server::Inside::add_files() {
+    for (const char* type : {"cpp", "h", "md", "diff", "txt", "py"})
+        http.set_file_extension_and_mimetype_mapping(type, "text/plain; charset=utf-8");
+    http.set_file_extension_and_mimetype_mapping("mjs", "text/javascript");
+    http.set_mount_point("/packages", places.packages);
+    for (const char* folder : {"docs", "stages", "common", "data"}) http.set_mount_point(str("/", folder), folder);
+    http.set_mount_point("/", places.page);
+}
+
+void Server::Inside::add_questions() {
+    get("/api/runs", [this](const Request&) { return answers.list(); });
+    get("/api/texts", [this](const Request& r) { return answers.texts(r.get_param_value("run")); });
+    post("/api/sample", &Answers::sample);
+    post("/api/look", &Answers::look);
+    post("/api/row", &Answers::row);
+    post("/api/write", &Answers::write);
+    post("/api/fill", &Answers::fill);
+    http.Get("/api/export", [this](const Request& request, Response& response) {
+        guard(response, [&] {
+            std::string run = request.get_param_value("run"), text = request.get_param_value("text");
+            std::vector<std::string> texts;
+            if (!text.empty()) texts.push_back(text);
+            response.set_content(export_page(answers, run, texts, places.page, places.packages), "text/html");
+            response.set_header("Content-Disposition", "attachment; filename=\"" + run + ".html\"");
+        });
+    });
+}
+
+Server::Server(const Places& places)
+    : inside(std::make_unique<Inside>(places)) {
+    inside->protect();
+    inside->add_files();
+    inside->add_questions();
+}
+Server::~Server() = default;
+
+int Server::bind(int port) {
+    const char* const here = "127.0.0.1";
+    if (port == 0)
+        port = inside->http.bind_to_any_port(here);
+    else if (!inside->http.bind_to_port(here, port))
+        port = -1;
+    if (port < 0) fail("the port is taken: perhaps the workshop is open already; choose another with --port");
+    return inside->port = port;
+}
+
+void Server::listen() { inside->http.listen_after_bind(); }
+void Server::stop() { inside->http.stop(); }
+
+}  // namespace babygpt

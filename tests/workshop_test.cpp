@@ -1,0 +1,342 @@
+// The workshop: what it shows of a model is what the model computes; its server answers whatever comes.
+#include <httplib.h>
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "common/base/files.h"
+#include "common/text/utf8.h"
+#include "common/write/sampler.h"
+#include "common/write/translator.h"
+#include "docs/workshop/export.h"
+#include "docs/workshop/server.h"
+#include "docs/workshop/write.h"
+#include "tests/check.h"
+#include "tests/parity/stages.h"
+#include "tests/temporary.h"
+
+using namespace babygpt;
+using Json = nlohmann::json;
+
+namespace {
+
+const std::u32string letters = U"\n abcdeh树";
+const std::string text = "bad head 树ed";
+
+Options tiny(const std::string& stage, const std::string& positions = "") {
+    bool bert = bert_stages.contains(stage) || translator_stages.contains(stage);
+    return {.stage = stage,
+            .task = task_of(stage),
+            .block_size = 24,
+            .n_embd = 8,
+            .n_head = 2,
+            .n_layer = 2,
+            .positions = !positions.empty()       ? positions
+                         : stage == "12_relative" ? "relative_key"
+                         : bert                   ? "absolute"
+                                                  : ""};
+}
+
+Opened open_tiny(const Options& options) {
+    Opened opened{options, CharacterTokenizer(Vocabulary(letters))};
+    Rng rng(1, "initialisation");
+    BertConfig config = bert_config(options, opened.tokenizer.size());
+    if (stages.contains(options.stage)) opened.writer = stages.at(options.stage)(options, int(letters.size()), rng);
+    if (bert_stages.contains(options.stage)) opened.reader = bert_stages.at(options.stage)(config, rng);
+    if (translator_stages.contains(options.stage)) opened.translator = translator_stages.at(options.stage)(config, rng);
+    uint64_t seed = 0;
+    for (const auto& [name, tensor] : opened.module().parameters)  // large enough that every path matters
+        std::ranges::copy(random_tensor(tensor.shape(), ++seed, 0.4).values(), Tensor(tensor).values().begin());
+    return opened;
+}
+
+std::vector<std::string> with_heads() {
+    std::vector<std::string> names;
+    for (const auto& [name, unused] : stages)
+        if (has_attention(name)) names.push_back(name);
+    for (const auto& [name, unused] : bert_stages) names.push_back(name);
+    for (const auto& [name, unused] : translator_stages) names.push_back(name);
+    return names;
+}
+
+// Every row of every head: what softmax makes of the scores shown is the weight that the model used.
+void check_rows(const Opened& opened, const Question& question) {
+    Json seen = look(opened, question);
+    REQUIRE(!seen["heads"].empty());
+    for (const Json& head : seen["heads"])
+        for (int row = 0; row < head["rows"]; ++row) {
+            Json shown = look_at_row(opened, question, head["part"], head["layer"], head["head"], row);
+            double total = 0, weights = 0;
+            for (const Json& place : shown["places"]) {
+                total += place["seen"] ? std::exp(double(place["scaled"])) : 0;
+                weights += double(place["weight"]);
+            }
+            CHECK(weights == doctest::Approx(1));
+            for (const Json& place : shown["places"]) {
+                double weight = place["weight"], score = place["scaled"];
+                CHECK(std::abs(weight - (place["seen"] ? std::exp(score) / total : 0)) < 1e-5);
+            }
+        }
+}
+
+// A run as training leaves it, of a model that knows nothing.
+void write_run(const std::filesystem::path& at, const Options& options) {
+    std::filesystem::create_directories(at / "snapshots");
+    Opened opened = open_tiny(options);
+    Corpus corpus{"letters", opened.vocabulary(), {}, {}, {}, nullptr, 1};
+    Options saved = options;
+    saved.steps = 20, saved.data = "letters";
+    for (int step : {0, 20})
+        write_whole((at / "snapshots" / (std::to_string(step) + ".safetensors")).string(),
+                    to_safetensors(describe_model(saved, corpus, opened.module(), step, 2.5, 2.25)));
+    std::filesystem::copy(at / "snapshots/20.safetensors", at / "model.safetensors");
+    write_whole((at / "metrics.csv").string(),
+                "step,train_loss,val_loss,tokens_per_second,seconds\n0,3.0,3.1,0.0,0.1\n20,2.5,2.25,1000.0,1.5\n");
+    Json run = {{"stage", options.stage},
+                {"options", Json::parse(options_to_json(saved))},
+                {"steps", 20},
+                {"best", {{"step", 20}, {"val_loss", 2.25}}},
+                {"sample", "bad"}};
+    write_whole((at / "run.json").string(), run.dump());
+}
+
+// Every file below a directory, its bytes and when it was written.
+std::map<std::string, std::string> state_of(const std::filesystem::path& directory) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory))
+        files[entry.path()] = str(entry.last_write_time().time_since_epoch().count(), " ",
+                                  entry.is_regular_file() ? read_file(entry.path()) : "");
+    return files;
+}
+
+// A server on a port of its own, with one run in its directory.
+struct Served {
+    TemporaryDirectory directory;
+    Server server{{.runs = directory.path, .page = "docs/workshop/page", .packages = "build"}};
+    int port = server.bind(0);
+    std::thread thread{[this] { server.listen(); }};
+
+    Served() { write_run(directory.path / "run", tiny("10_gpt")); }
+    ~Served() { server.stop(), thread.join(); }
+
+    httplib::Client client() const { return httplib::Client("127.0.0.1", port); }
+    Json get(const std::string& path, int status = 200) const {
+        auto response = client().Get(path.c_str());
+        REQUIRE(response);
+        CHECK_MESSAGE(response->status == status, path, ": ", response->body);
+        return Json::parse(response->body);
+    }
+    Json post(const std::string& path, const std::string& body, int status = 200) const {
+        auto response = client().Post(path.c_str(), body, "application/json");
+        REQUIRE(response);
+        CHECK_MESSAGE(response->status == status, path, ": ", response->body);
+        return Json::parse(response->body);
+    }
+};
+
+}  // namespace
+
+TEST_SUITE("workshop") {
+    TEST_CASE("recording: keeps layers and weights of attention while it lives, and changes no number") {
+        Tensor q = random_tensor({2, 70, 8}, 1), k = random_tensor({2, 70, 8}, 2), v = random_tensor({2, 70, 8}, 3);
+        NoGrad looking;
+        Tensor before = causal_attention(q, k, v, 2);
+        Recording recording;
+        Tensor fused = causal_attention(q, k, v, 2);
+        attention(q, k, v, 2, tril(70));
+        CHECK(same_bytes(before.values(), fused.values()));
+        REQUIRE(recording.entries.size() == 2);
+        CHECK(to_string(recording.entries[0].result.shape()) == "(2,2,70,70)");
+        CHECK(difference(recording.entries[0].result.values(), recording.entries[1].result.values()) < rounding);
+        {
+            Recording inner;
+            Tensor weight = random_tensor({4, 8}, 4);
+            linear(q, weight);
+            CHECK(inner.entries.size() == 1);
+            CHECK(inner.entries[0].weight.node == weight.node);
+        }
+        CHECK(recording.entries.size() == 2);
+        CHECK(is_recorded());
+    }
+
+    TEST_CASE("look: of every stage with attention, each row shown is what the model computed") {
+        for (const std::string& stage : with_heads()) {
+            CAPTURE(stage);
+            check_rows(open_tiny(tiny(stage)), {text});
+        }
+        for (const std::string positions : {"relative_key", "relative_key_query"})
+            for (const std::string stage : {"12_relative", "13_bert", "14_translate"}) {
+                CAPTURE(stage);
+                CAPTURE(positions);
+                check_rows(open_tiny(tiny(stage, positions)), {text});
+            }
+        check_rows(open_tiny(tiny("13_bert")), {.text = "bad", .second = "he_d", .padding = 5});
+    }
+
+    TEST_CASE("look: surprise and guesses are those of the logits; a character is a character") {
+        Opened opened = open_tiny(tiny("10_gpt"));
+        Json seen = look(opened, {text});
+        CHECK(seen["read"].size() == 12);
+        CHECK(seen["read"][9] == "树");
+        CHECK(seen["heads"].size() == 4);
+        std::vector<int> ids = opened.vocabulary().encode(decode_utf8(text, "text"), "text");
+        Tensor loss = cross_entropy((*opened.writer)(Tokens(1, 11, {ids.begin(), ids.end() - 1})),
+                                    Tokens(1, 11, {ids.begin() + 1, ids.end()}));
+        double total = 0;
+        for (const Json& nats : seen["surprise"])
+            if (!nats.is_null()) total += double(nats);
+        CHECK(total / 11 == doctest::Approx(double(loss.item())).epsilon(1e-5));
+        CHECK(seen["likely"][0][0][1] >= seen["likely"][0][1][1]);
+        Json longer = look(opened, {text + text + text});
+        CHECK(longer["cut"] == 12);
+        CHECK(longer["read"].size() == 24);
+    }
+
+    TEST_CASE("look: a BERT's surprise is by each character covered alone; a translator shows its translation") {
+        Opened bert = open_tiny(tiny("13_bert"));
+        Json whole = look(bert, {"bad"}), blank = look(bert, {"b_d"});
+        CHECK(whole["surprise"][0].is_null());
+        CHECK(blank["surprise"][2].is_null());
+        CHECK(whole["likely"][2] == blank["likely"][2]);
+        Opened translator = open_tiny(tiny("14_translate"));
+        Json seen = look(translator, {"bad"});
+        CHECK(seen["translation"] == translate({*translator.translator, translator.tokenizer, 24}, {"bad"})[0]);
+    }
+
+    TEST_CASE("write: in pieces it is what sample writes at once") {
+        Opened opened = open_tiny(tiny("10_gpt"));
+        Options options{.tokens = 7};
+        std::string so_far = "\n\n";
+        std::optional<uint64_t> random;
+        for (int piece = 0; piece < 4; ++piece) {
+            Json answer = write_on(opened, so_far, options, random);
+            for (const Json& one : answer["written"]) so_far += one["character"].get<std::string>();
+            random = std::stoull(answer["random"].get<std::string>());
+            double left = 0;
+            for (const Json& choice : answer["next"]) left += double(choice[2]);
+            CHECK(left == doctest::Approx(1));
+        }
+        options.tokens = 28;
+        CHECK(so_far == "\n\n" + write_text(next_logits(*opened.writer, 24), opened.vocabulary(), options));
+    }
+
+    TEST_CASE("server: runs, texts and answers; nothing in runs/ is changed by looking") {
+        Served served;
+        auto before = state_of(served.directory.path);
+        Json run = served.get("/api/runs")["runs"].at(0);
+        CHECK(run["state"] == "finished");
+        CHECK(run["snapshots"] == Json{0, 20});
+        CHECK(run["rows"] == Json{{0, 3.0, 3.1, 0, 0.1}, {20, 2.5, 2.25, 1000, 1.5}});
+        Json question = {{"run", "run"}, {"step", 20}, {"text", text}, {"layer", 1},
+                         {"head", 1},    {"row", 3},   {"count", 3}};
+        Json seen = served.post("/api/look", question.dump());
+        CHECK(seen["heads"] == look(open_tiny(tiny("10_gpt")), {text})["heads"]);
+        CHECK(served.post("/api/row", question.dump())["places"].size() == 12);
+        CHECK(served.post("/api/write", question.dump())["written"].size() == 3);
+        CHECK(served.post("/api/sample", question.dump())["sample"].get<std::string>().size() >= 160);
+        CHECK(served.client().Get("/")->body.find("the workshop") != std::string::npos);
+        CHECK(state_of(served.directory.path) == before);
+        auto first = served.client().Get("/api/runs");
+        auto again =
+            served.client().Get("/api/runs", httplib::Headers{{"If-None-Match", first->get_header_value("ETag")}});
+        CHECK(again->status == 304);
+    }
+
+    TEST_CASE("server: other names, other paths and strange questions get a clear answer") {
+        Served served;
+        for (const char* host : {"evil.example", "evil.example:80", "127.0.0.1", ""})
+            CHECK(served.client().Get("/api/runs", httplib::Headers{{"Host", host}})->status == 403);
+        std::string own = str("127.0.0.1:", served.port);
+        CHECK(served.client()
+                  .Get("/api/runs", httplib::Headers{{"Host", own}, {"Origin", "http://evil.example"}})
+                  ->status == 403);
+        CHECK(served.client().Get("/api/runs", httplib::Headers{{"Host", own}, {"Origin", "http://" + own}})->status ==
+              200);
+        for (const char* name : {"..", "../run", "run/snapshots", "/etc", ".", "", "none", "run%00"}) {
+            CAPTURE(name);
+            Json answer = served.post("/api/look", Json{{"run", name}, {"text", text}}.dump(), 400);
+            CHECK(answer["error"].get<std::string>().find("there is no run") == 0);
+        }
+        for (const char* path : {"/../Makefile", "/docs/../Makefile", "/packages/../Makefile", "/%2e%2e/Makefile"})
+            CHECK(served.client().Get(path)->status == 404);
+        for (const char* body :
+             {"", "{", "[]", "7", "{\"run\":7}", "{\"run\":\"run\"}", "{\"run\":\"run\",\"text\":[]}"}) {
+            CAPTURE(body);
+            served.post("/api/look", body, 400);
+        }
+        std::string unknown = Json{{"run", "run"}, {"text", "bad 7"}}.dump();
+        CHECK(served.post("/api/look", unknown, 400)["error"].get<std::string>().find("'7'") != std::string::npos);
+        served.post("/api/look", Json{{"run", "run"}, {"text", ""}}.dump(), 400);
+        served.post("/api/row", Json{{"run", "run"}, {"text", text}, {"layer", 9}, {"head", 0}, {"row", 0}}.dump(),
+                    400);
+        served.post("/api/write", Json{{"run", "run"}, {"text", ""}, {"top_p", 7}}.dump(), 400);
+        served.post("/api/fill", Json{{"run", "run"}, {"text", "_"}}.dump(), 400);
+        CHECK(served.client().Post("/api/look", std::string(100'000, ' '), "application/json")->status == 413);
+        served.get("/api/runs");
+    }
+
+    TEST_CASE("server: a damaged run is told of, one that goes away is missed, and the rest is still there") {
+        Served served;
+        auto at = served.directory.path;
+        write_run(at / "cut", tiny("03_head"));
+        std::filesystem::resize_file(at / "cut/model.safetensors", 1000);
+        write_run(at / "garbled", tiny("03_head"));
+        write_whole((at / "garbled/run.json").string(), "{\"stage\":");
+        write_run(at / "gone", tiny("03_head"));
+        Json question = {{"run", "gone"}, {"text", text}};
+        served.post("/api/look", question.dump());
+        std::filesystem::remove_all(at / "gone");
+        served.post("/api/look", question.dump(), 400);
+        served.post("/api/look", Json{{"run", "cut"}, {"text", text}}.dump(), 400);
+        std::filesystem::create_directory_symlink("/", at / "elsewhere");
+        Json runs = served.get("/api/runs")["runs"];
+        REQUIRE(runs.size() == 3);
+        CHECK(runs[1]["state"] == "damaged");
+        CHECK(runs[2]["state"] == "finished");
+    }
+
+    TEST_CASE("server: ten readers at once, and ten that stop reading, do not keep an eleventh waiting") {
+        Served served;
+        std::string question = Json{{"run", "run"}, {"text", text}}.dump();
+        std::vector<int> idle;
+        for (int i = 0; i < 10; ++i) {  // they ask, and never read
+            int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+            sockaddr_in address{};
+            address.sin_family = AF_INET, address.sin_port = htons(uint16_t(served.port));
+            address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+            REQUIRE(connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+            CHECK(write(socket, "GET /api", 8) == 8);
+            idle.push_back(socket);
+        }
+        std::atomic<int> answered = 0;
+        std::vector<std::thread> readers;
+        for (int i = 0; i < 10; ++i)
+            readers.emplace_back([&] {
+                for (int j = 0; j < 5; ++j) {
+                    auto response = served.client().Post("/api/look", question, "application/json");
+                    answered += response && response->status == 200;
+                }
+            });
+        for (std::thread& reader : readers) reader.join();
+        CHECK(answered == 50);
+        for (int socket : idle) close(socket);
+    }
+
+    TEST_CASE("export: one file with all it needs") {
+        TemporaryDirectory directory;
+        write_run(directory.path / "run", tiny("10_gpt"));
+        std::filesystem::create_directories(directory.path / "packages/uplot/dist");
+        std::ofstream(directory.path / "packages/uplot/dist/uPlot.esm.js") << "/* </script> */";
+        std::ofstream(directory.path / "packages/uplot/dist/uPlot.min.css") << ".uplot {}";
+        Answers answers(directory.path);
+        std::string html = export_page(answers, "run", {text}, "docs/workshop/page", directory.path / "packages");
+        for (const char* outside : {"href=\"/", "src=", "\"/packages", "</script> */"})
+            CHECK_MESSAGE(html.find(outside) == std::string::npos, outside);
+        std::string opening = "id=\"kept\">";
+        size_t from = html.find(opening) + opening.size();
+        Json kept = Json::parse(html.substr(from, html.find("</script>", from) - from));
+        CHECK(kept["looks"][text]["20"] == answers.look({{"run", "run"}, {"step", 20}, {"text", text}}));
+        CHECK(kept["samples"].size() == 2);
+    }
+}
