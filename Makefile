@@ -3,12 +3,14 @@
 .DELETE_ON_ERROR:
 
 BUILD ?= build
-STAGES := $(sort $(basename $(notdir $(wildcard stages/*.cpp))))
-LANGUAGE := $(sort $(basename $(notdir $(shell grep -l 'run_stage<Model>' stages/*.cpp))))  # those that train a model to write
-BERTS := $(sort $(basename $(notdir $(shell grep -l 'run_bert<Model>' stages/*.cpp))))  # those that train a BERT
-TRANSLATORS := $(sort $(basename $(notdir $(shell grep -l 'run_translate<Model>' stages/*.cpp))))
-REPORTED := $(sort $(basename $(notdir $(shell grep -lE 'run_(stage|bert|translate|prune)<Model>' stages/*.cpp))))  # those whose runs are compared
-TRAINED := $(sort $(basename $(notdir $(shell grep -lE 'run_(stage|bert|translate)<Model>' stages/*.cpp))))  # those that train a model
+MPI_STAGES := $(sort $(basename $(notdir $(shell grep -l '<mpi.h>' stages/*.cpp))))  # those that only make mpi builds
+STAGES := $(filter-out $(MPI_STAGES),$(sort $(basename $(notdir $(wildcard stages/*.cpp)))))
+stages_with = $(filter $(STAGES),$(sort $(basename $(notdir $(shell grep -lE '$1' stages/*.cpp)))))
+LANGUAGE := $(call stages_with,run_stage<Model>)  # those that train a model to write
+BERTS := $(call stages_with,run_bert<Model>)  # those that train a BERT
+TRANSLATORS := $(call stages_with,run_translate<Model>)
+REPORTED := $(call stages_with,run_(stage|bert|translate|prune)<Model>)  # those whose runs are compared
+TRAINED := $(call stages_with,run_(stage|bert|translate)<Model>)  # those that train a model
 
 PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev libcli11-dev nlohmann-json3-dev \
             libutfcpp-dev libutf8proc-dev libedit-dev libcpp-httplib-dev doctest-dev clang-format patch python3
@@ -91,6 +93,28 @@ $(BUILD)/workshop: $(BUILD)/obj/docs/workshop/main.o $(call objects,$(WORKSHOP))
 $(BUILD)/obj/docs/workshop/%.o: CXXFLAGS += -O1 -I$(BUILD) $(HTTPLIB)
 $(BUILD)/obj/tests/workshop_test.o: CXXFLAGS += $(HTTPLIB)
 
+# Programs for many machines: the same objects, but for the one file that knows of MPI, and the stages about it.
+MPI_PACKAGES := libopenmpi-dev openmpi-bin
+MPI_FLAGS = $(patsubst -I%,-isystem%,$(shell mpicc -showme:compile)) -DBABYGPT_MPI -DOMPI_SKIP_MPICXX
+MPI_LIBS = $(shell mpicc -showme:link)
+SHARED := $(call stages_with,(run_(stage|bert|translate|prune)|measure_memory)<Model>)  # those that can be trained by many
+MPI_PROGRAMS := $(addprefix $(BUILD)/mpi/,$(SHARED) $(MPI_STAGES))
+.PHONY: mpi $(MPI_STAGES)
+mpi: $(SETUP) ## the stages that train, for mpirun, into build/mpi/
+	@tests/install $(MPI_PACKAGES)
+	@+$(building) $(MPI_PROGRAMS)
+$(MPI_STAGES): mpi
+$(BUILD)/mpi/ranks.o: common/train/ranks.cpp $(BUILD)/.flags
+$(addprefix $(BUILD)/mpi/,$(addsuffix .o,$(MPI_STAGES))): $(BUILD)/mpi/%.o: stages/%.cpp $(BUILD)/.flags
+$(BUILD)/mpi/%.o:
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(MPI_FLAGS) -c $< -o $@
+# What ranks.o defines is not taken from the library.
+$(addprefix $(BUILD)/mpi/,$(SHARED)): $(BUILD)/mpi/%: $(BUILD)/obj/stages/%.o $(BUILD)/mpi/ranks.o $(LIBRARY)
+$(addprefix $(BUILD)/mpi/,$(MPI_STAGES)): $(BUILD)/mpi/%: $(BUILD)/mpi/%.o $(BUILD)/mpi/ranks.o $(LIBRARY)
+$(MPI_PROGRAMS):
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(MPI_LIBS)
+
 # Learners rebuild a stage again and again: -O1 halves the wait and costs no speed, as the work is done in common/.
 $(BUILD)/obj/stages/%.o: CXXFLAGS += $(if $(EXTRA),,-O1 -g0)
 
@@ -141,7 +165,7 @@ workshop: $(SETUP) $(NPM_PACKAGES)/.page ## watch runs while they train and look
 	@$(with_args); $(BUILD)/workshop "$$@"
 
 # A stage says in its first lines since which other it is new; if it does not, that is the one before it.
-NUMBERS := $(foreach s,$(STAGES),$(firstword $(subst _, ,$s)))
+NUMBERS := $(foreach s,$(STAGES) $(MPI_STAGES),$(firstword $(subst _, ,$s)))
 DIFFS := $(addprefix diff-,$(filter-out 00,$(NUMBERS)))
 .PHONY: $(DIFFS)
 $(DIFFS): diff-%:
@@ -196,6 +220,17 @@ sanitize: $(SETUP) ## the tests and the programs under the address and undefined
 	@ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 \
 	    tests/run "build/asan/tests -sf=*cli_r*,*cli_m*" "build/asan/tests -sfe=*cli_r*,*cli_m*" "build/tsan/tests --test-suite=threads"
 
+.PHONY: test-mpi
+test-mpi: mpi ## the stages with 2 and 3 ranks on this machine: what they learn, and what happens when one fails
+	@+$(building) $(BUILD)/mpi/tests $(BUILD)/mpi/probe $(BUILD)/mpi/corpus
+	@tests/run build/mpi/tests
+$(BUILD)/mpi/tests: $(call objects,tests/main.cpp tests/mpi/ranks_test.cpp) $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+$(BUILD)/mpi/probe: $(BUILD)/obj/tests/mpi/probe.o $(BUILD)/mpi/ranks.o $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(MPI_LIBS)
+$(BUILD)/mpi/corpus: $(BUILD)/corpus
+	@ln -sf ../corpus $@
+
 .PHONY: test-workshop
 test-workshop: $(SETUP) $(NPM_PACKAGES)/.test ## the workshop as a person uses it, in a real browser
 	@tests/install chromium
@@ -232,6 +267,14 @@ bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QU
 	@tests/bench/bench.py $(if $(QUICK),--quick)
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+
+.PHONY: bench-mpi
+bench-mpi: mpi ## what 2 ranks cost and gain, and on paper up to 1024 machines; as root also over a link of 1 Gbit/s
+	@tests/install iproute2
+	@+$(building) $(BUILD)/mpi/bench
+	@tests/bench/bench_mpi.py $(if $(QUICK),--quick)
+$(BUILD)/mpi/bench: $(BUILD)/obj/tests/bench/bench_mpi.o $(BUILD)/mpi/ranks.o $(LIBRARY)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(MPI_LIBS)
 
 # --- lessons ----------------------------------------------------------------------------------------------------------
 LESSON_PROGRAMS := $(patsubst docs/lessons/programs/%.cpp,$(BUILD)/lessons/%,$(wildcard docs/lessons/programs/*.cpp))
@@ -272,6 +315,7 @@ lessons: $(SETUP) ## fill the lessons' quotes, numbers and pictures anew from co
 	@$(LESSONS) update && $(LESSONS) check
 lessons-record lessons-repeat: $(SETUP)
 	@+$(building) all $(LESSON_PROGRAMS) $(EXPERIMENTS)
+	@if command -v mpicc >/dev/null; then $(building) $(MPI_PROGRAMS) $(BUILD)/mpi/bench; fi
 	@$(LESSONS) $(@:lessons-%=%) $(RUNS)
 lessons-repeat: ## do every run of the lessons again and compare with what is recorded: about twenty minutes
 
@@ -315,4 +359,4 @@ check-format: $(SETUP) ## fail if a source is not formatted
 clean: ## remove build/ (runs/ stays)
 	rm -rf build
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/mpi -name '*.d' 2>/dev/null)

@@ -1,5 +1,6 @@
 // What backward() promises about graphs it cannot walk, and about parameters that change.
 #include "common/nn/optim.h"
+#include "common/tensor/node.h"
 #include "tests/check.h"
 
 using namespace babygpt;
@@ -20,6 +21,32 @@ TEST_SUITE("backward") {
         for (size_t i = 0; i < 6; ++i)
             CHECK(x.grad()[i] == doctest::Approx(double(2 * x.values()[i] * dy.values()[i])));
         check_error([&] { (x * x).backward(random_constant({3, 2})); }, {"backward", "(3,2)", "(2,3)"});
+    }
+
+    TEST_CASE("GradientScope: a parameter is told of when the last of its uses has added to it, and not before") {
+        Tensor early = random_tensor({3}), tied = random_tensor({3}, 2), late = random_tensor({3}, 3);
+        auto loss = [&] { return sum(tanh(tied * early) * late + tied * tied); };  // tied is used far apart
+        std::vector<const Node*> told;
+        std::vector<real> of_tied;
+        {
+            GradientScope telling([&](const Node& parameter) {
+                told.push_back(&parameter);
+                if (&parameter == tied.node.get()) of_tied = copy(tied.grad());
+            });
+            loss().backward();
+        }
+        REQUIRE(told.size() == 3);
+        CHECK(told[0] == late.node.get());
+        CHECK(of_tied == copy(tied.grad()));
+        told.clear();
+        loss().backward();
+        CHECK(told.empty());  // nobody listens any more
+        auto hidden = [&](const Tensor& x) { return tanh(x * late); };
+        {
+            GradientScope telling([&](const Node& parameter) { told.push_back(&parameter); });
+            sum(checkpoint(hidden, early) * tied).backward();
+        }
+        CHECK(told.empty());  // late is used where it is not seen, so nothing is certain until the end
     }
 
     TEST_CASE("replace: every handle of a parameter sees its new numbers and shape, and its gradient starts anew") {

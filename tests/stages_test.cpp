@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "common/tensor/node.h"
 #include "tests/check.h"
 #include "tests/parity/stages.h"
 
@@ -161,6 +162,31 @@ TEST_SUITE("stages") {
                 CHECK(std::ranges::all_of(tensor.grad(), [](real g) { return std::isfinite(g); }));
             }
         }
+    }
+
+    TEST_CASE("every parameter of every stage is told of once, when its gradient is whole; none behind a checkpoint") {
+        for (const Stage& s : all_stages())
+            for (int blocks : {0, 1}) {
+                CAPTURE(s.number);
+                auto model = make_tiny(s);
+                Batch batch = some_batch(6);
+                CheckpointScope forgetting(blocks);
+                Tensor loss = cross_entropy((*model)(batch.x), batch.y);
+                std::map<const Node*, std::vector<real>> told;
+                {
+                    GradientScope telling([&](const Node& parameter) {
+                        CHECK(told.emplace(&parameter, std::vector<real>(parameter.grad.begin(), parameter.grad.end()))
+                                  .second);
+                    });
+                    loss.backward();
+                }
+                if (told.empty() && blocks) continue;
+                REQUIRE(told.size() == model->parameters.size());
+                for (const auto& [name, tensor] : model->parameters) {
+                    CAPTURE(name);
+                    CHECK(told.at(tensor.node.get()) == copy(tensor.grad()));
+                }
+            }
     }
 
     TEST_CASE("parameters have names of their own, and are counted") {

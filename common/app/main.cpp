@@ -5,6 +5,8 @@
 #include "common/app/command_line.h"
 #include "common/app/sample.h"
 #include "common/tensor/gemm.h"
+#include "common/train/agreement.h"
+#include "common/train/ranks.h"
 #include "common/train/train.h"
 
 namespace babygpt {
@@ -15,6 +17,7 @@ namespace {
 void heed_serial_blas(Options& options) {
     if (blas_takes_threads() || thread_count(options) == 1) return;
     options.threads = 1;
+    if (!ranks::first()) return;
     std::fprintf(
         stderr,
         "%s: the OpenBLAS here is the serial one, so it runs on one thread; libopenblas0-pthread has the other\n",
@@ -24,11 +27,13 @@ void heed_serial_blas(Options& options) {
 }  // namespace
 
 void prepare_training(int argc, char** argv, Options& options, const Options& stage) {
+    agree_on_program(options);
     if (options.resume) {  // what the command line does not say is as it was
         Options as_it_was = saved_options(options.out, stage);
         as_it_was.out = options.out;
         parse_options(argc, argv, options = as_it_was, stage);
     }
+    if (!options.threads && ranks::count() > 1) options.threads = ranks::threads();
     heed_serial_blas(options);
 }
 

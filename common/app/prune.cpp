@@ -13,6 +13,7 @@
 #include "common/draw/svg.h"
 #include "common/train/evaluate.h"
 #include "common/train/heads.h"
+#include "common/train/ranks.h"
 #include "common/train/train.h"
 #include "common/write/writing.h"
 
@@ -35,7 +36,7 @@ Opened open_model(const std::string& directory, const Options& stage) {
     std::string file = directory + "/model.safetensors";
     Options as_saved = stage;
     std::error_code error;
-    bool exists = std::filesystem::exists(file, error) || error;
+    bool exists = !ranks::first() || std::filesystem::exists(file, error) || error;
     if (!exists || saved_by(file) == grown_from) as_saved.stage = grown_from;
     SavedModel saved = load_model(file, as_saved);
     saved.options.stage = stage.stage;
@@ -287,6 +288,7 @@ int run_prune(int argc, char** argv, Options defaults, const MakeBert& make_mode
         }
         prepare_training(argc, argv, options, defaults);
         if (command == Command::train) return train_on(options, defaults, make_model);
+        if (ranks::count() > 1) fail("prune is the work of one program; start it without mpirun, or train with it");
         Pruning pruning(options, defaults, make_model);
         pruning.weigh_heads();
         pruning.save_without(pruning.least_useful());

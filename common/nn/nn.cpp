@@ -88,6 +88,7 @@ Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x
     Tensor y = make_tensor(forgetting().node->value);
     y.node->wants_grad = true;  // f may have parameters even if x wants no gradient
     y.node->inputs = {x};
+    y.node->hides_parameters = true;
     y.node->pullback = [f, x, stream, coins](Array& dy) {
         if (!grad_enabled()) fail("checkpoint: what is forgotten cannot be computed again under NoGrad");
         Tensor again_x = make_tensor(x.node->value);  // the walk from here ends at this copy of x

@@ -17,6 +17,7 @@ struct Node {
     bool has_grad = false;
     bool wants_grad = false;
     enum { unseen, listed, done } walk = unseen;  // by backward()
+    bool hides_parameters = false;                // the pullback adds to gradients of more than the inputs
     std::vector<Tensor> inputs;
     std::function<void(Array& dy)> pullback;  // given dloss/dvalue, adds to the inputs' gradients; may use dy up
 };
@@ -57,5 +58,19 @@ struct GradTarget {
 };
 GradTarget grad_target(const Tensor& x);
 real* zeroed_grad_target(const Tensor& x);  // the same, always to add to
+
+// While one lives, backward() on this thread tells of a parameter as soon as it will add no more to its gradient. It
+// tells of none if the graph hides some.
+class GradientScope {
+  public:
+    using Tell = std::function<void(const Node& parameter)>;
+    explicit GradientScope(Tell tell);
+    ~GradientScope();
+    GradientScope(const GradientScope&) = delete;
+
+  private:
+    Tell tell;
+    const Tell* before;
+};
 
 }  // namespace babygpt

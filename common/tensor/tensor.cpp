@@ -1,6 +1,8 @@
 #include "common/tensor/tensor.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 
 #include "common/tensor/node.h"
 
@@ -9,6 +11,7 @@ namespace babygpt {
 namespace {
 
 thread_local bool recording = true;
+thread_local const GradientScope::Tell* telling = nullptr;
 
 Array::shape_type array_shape(const Shape& shape) {
     for (int n : shape)
@@ -48,7 +51,37 @@ class SortedGraph {
     bool walked_before = false;  // by an earlier backward(), which has freed a part of it
 };
 
+// Counts how many nodes of a graph have still to add to each parameter's gradient.
+class OpenGradients {
+  public:
+    explicit OpenGradients(const SortedGraph& graph)
+        : tell(std::exchange(telling, nullptr)) {  // a walk inside of a pullback sees a part of the graph only
+        if (!tell) return;
+        for (const std::shared_ptr<Node>& node : graph.order)
+            for (const Tensor& input : node->inputs)
+                if (input.wants_grad() && !input.node->pullback) ++open[input.node.get()];
+        if (std::ranges::any_of(graph.order, [](const auto& node) { return node->hides_parameters; })) open.clear();
+    }
+    ~OpenGradients() { telling = tell; }
+    OpenGradients(const OpenGradients&) = delete;
+
+    void added(const Node& node) {
+        for (const Tensor& input : node.inputs)
+            if (auto found = open.find(input.node.get()); found != open.end() && --found->second == 0)
+                (*tell)(*found->first);
+    }
+
+  private:
+    const GradientScope::Tell* tell;
+    std::unordered_map<const Node*, int> open;
+};
+
 }  // namespace
+
+GradientScope::GradientScope(Tell t)
+    : tell(std::move(t)),
+      before(std::exchange(telling, &tell)) {}
+GradientScope::~GradientScope() { telling = before; }
 
 Node::~Node() {
     thread_local std::vector<std::shared_ptr<Node>>* waiting = nullptr;  // inputs of the nodes being freed further up
@@ -162,9 +195,11 @@ void Tensor::backward(const Tensor& gradient) {
     if (graph.walked_before) fail("backward: this graph was walked before and is gone; compute the loss again");
     if (graph.order.empty()) fail("backward: nothing here wants a gradient; was the loss computed under NoGrad?");
     add_grad(*this, std::move(dy));
+    OpenGradients open(graph);  // for those who want to know when a gradient is whole: see stage 17
     for (; !graph.order.empty(); graph.order.pop_back()) {  // a node's gradient is whole before it is passed on
         Node& current = *graph.order.back();
         current.pullback(current.grad);
+        open.added(current);
         current.walk = Node::done;
         current.has_grad = false;
         current.pullback = nullptr;  // free the graph as we go

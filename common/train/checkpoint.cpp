@@ -6,12 +6,14 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <span>
 
 #include "common/base/files.h"
 #include "common/base/format.h"
 #include "common/text/utf8.h"
+#include "common/train/ranks.h"
 
 namespace babygpt {
 
@@ -202,12 +204,30 @@ Checkpoint from_safetensors(std::string_view bytes, const std::string& name, Typ
     return checkpoint;
 }
 
+namespace {
+
+// The bytes of a file as the first rank sees it: it wrote it, and other machines may not see it, or not yet.
+class FileOfFirst {
+  public:
+    explicit FileOfFirst(const std::string& path) {
+        if (ranks::first()) mapped.emplace(path);
+        if (ranks::count() > 1) received = ranks::from_first(mapped ? mapped->bytes() : "");
+    }
+    std::string_view bytes() const { return mapped ? mapped->bytes() : received; }
+
+  private:
+    std::optional<MappedFile> mapped;
+    std::string received;
+};
+
+}  // namespace
+
 Checkpoint load_safetensors(const std::string& file, Types types) {
-    return from_safetensors(MappedFile(file).bytes(), file, types);
+    return from_safetensors(FileOfFirst(file).bytes(), file, types);
 }
 
 std::map<std::string, std::string> load_metadata(const std::string& file) {
-    MappedFile mapped(file);
+    FileOfFirst mapped(file);
     std::map<std::string, std::string> metadata;
     Json given = split(mapped.bytes(), file).header.value("__metadata__", Json());
     for (const auto& [key, value] : given.items())
@@ -265,10 +285,10 @@ SavedModel parse_model(std::string_view bytes, const std::string& file, const Op
 
 SavedModel load_model(const std::string& file, const Options& stage) {
     std::error_code error;
-    if (!std::filesystem::exists(file, error) && !error)  // MappedFile tells the error
+    if (ranks::first() && !std::filesystem::exists(file, error) && !error)  // MappedFile tells the error
         fail("there is no model in ", std::filesystem::path(file).parent_path().string(),
              "; train one first with build/", stage.stage, " (no ", file, ")");
-    return parse_model(MappedFile(file).bytes(), file, stage);
+    return parse_model(FileOfFirst(file).bytes(), file, stage);
 }
 
 void restore(std::vector<Module::Parameter>& parameters, const Checkpoint& checkpoint, const std::string& prefix,

@@ -5,6 +5,7 @@
 
 #include "common/base/format.h"
 #include "common/train/evaluate.h"
+#include "common/train/ranks.h"
 
 namespace babygpt {
 
@@ -72,7 +73,11 @@ void LanguageModelling::show(const NextLogits& next, const Tell& tell) const {
     if (baselines.floor) found["baselines"]["floor"] = *baselines.floor;
     tell(found, sample + "\n", sample + "\n");
     if (!corpus.judge) return;
-    std::string tales = write_tales(next, corpus.vocabulary, options);
+    constexpr int judged = 40;
+    std::vector<std::string> list = list_tales(next, corpus.vocabulary, options, judged, ranks::rank(), ranks::count());
+    ranks::share(list);
+    std::string tales;
+    for (const std::string& tale : list) tales += tale;
     Score score = corpus.judge->judge(tales);
     std::string said =
         format("\njudged  %zu of %zu %s follow the grammar", score.in_form, score.tales, corpus.name.c_str());

@@ -1,12 +1,14 @@
 #include "common/train/pretraining.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "common/base/format.h"
 #include "common/base/thread_pool.h"
 #include "common/train/pretrained.h"
+#include "common/train/ranks.h"
 #include "common/write/fill.h"
 
 namespace babygpt {
@@ -170,6 +172,25 @@ Guesses guess(const PreTrainingModel& model, const MaskedPairs& batch) {
     return result;
 }
 
+namespace {
+
+std::map<std::string, SlotGuesses> of_all_ranks(const std::map<std::string, SlotGuesses>& mine) {
+    if (ranks::count() == 1) return mine;
+    nlohmann::json own;
+    for (const auto& [kind, guesses] : mine) own[kind] = {guesses.slots, guesses.right};
+    std::vector<std::string> parts(size_t(ranks::count()), own.dump());
+    ranks::share(parts);
+    std::map<std::string, SlotGuesses> all;
+    for (const std::string& part : parts) {
+        const nlohmann::json theirs = nlohmann::json::parse(part);
+        for (const auto& [kind, counts] : theirs.items())
+            all[kind].slots += counts[0].get<size_t>(), all[kind].right += counts[1].get<size_t>();
+    }
+    return all;
+}
+
+}  // namespace
+
 const std::vector<std::string> paired_kinds{"name", "thing", "place", "box"};
 
 std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, const Sentences& text, size_t most_pairs,
@@ -177,7 +198,8 @@ std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, co
     std::map<std::string, SlotGuesses> result;
     size_t pairs = text.spans.empty() ? 0 : std::min(most_pairs, text.val.size());
     size_t sentences = text.tokens.size() - size_t(text.val_begins);
-    for (size_t i = 0; i < 2 * pairs; ++i) {  // pairs, and as many sentences alone for what is in no pair
+    // Pairs, and as many sentences alone for what is in no pair.
+    for (size_t i = size_t(ranks::rank()); i < 2 * pairs; i += size_t(ranks::count())) {
         bool alone = i >= pairs;
         const Sentences::Pair& pair = text.val[i % pairs * text.val.size() / pairs];
         int first = alone ? text.val_begins + int(i % pairs * sentences / pairs) : pair.first;
@@ -209,7 +231,7 @@ std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, co
             ++guesses.slots, guesses.right += best_of(logits.values().subspan(at * V, V)) == batch.labels.ids[at];
         }
     }
-    return result;
+    return of_all_ranks(result);
 }
 
 BertConfig bert_config(const Options& o, int vocab_size) {
@@ -287,18 +309,19 @@ Guesses PreTraining::guesses(const Module& model, int batches) const {
     ThreadPool pool(thread_count(options));
     std::vector<Guesses> parts(size_t(batches), Guesses{});
     pool.run([&](int worker) {
-        for (int i = worker; i < batches; i += pool.size()) {
+        for (int i = ranks::rank() * pool.size() + worker; i < batches; i += ranks::count() * pool.size()) {
             Rng rng(options.seed, "evaluation of val", uint64_t(i));
             parts[size_t(i)] = guess(static_cast<const PreTrainingModel&>(model),
                                      draw_pairs(text, Part::val, options.batch_size, options.block_size, rng));
         }
     });
-    Guesses all;
+    std::array<double, 4> all{};
     for (const Guesses& part : parts) {
-        all.masked += part.masked, all.masked_right += part.masked_right;
-        all.pairs += part.pairs, all.pairs_right += part.pairs_right;
+        all[0] += double(part.masked), all[1] += double(part.masked_right);
+        all[2] += double(part.pairs), all[3] += double(part.pairs_right);
     }
-    return all;
+    ranks::sum(all);
+    return {size_t(all[0]), size_t(all[1]), size_t(all[2]), size_t(all[3])};
 }
 
 void PreTraining::show(const Module& module, const Tell& tell) const {

@@ -9,13 +9,14 @@
 
 #include "common/base/error.h"
 #include "common/base/format.h"
+#include "common/train/ranks.h"
 
 namespace babygpt {
 
 using Clock = std::chrono::steady_clock;
 
 Progress::Progress()
-    : terminal(isatty(STDOUT_FILENO)),
+    : terminal(isatty(STDOUT_FILENO) && ranks::count() == 1),  // mpirun passes on lines
       shown(Clock::now()) {}
 
 void Progress::print(std::string_view text) {

@@ -17,8 +17,8 @@ class TrainingRun {
     // With --resume, restores what the run was when it was last saved; returns the step to go on with, otherwise 0.
     int resume(Module& model, AdamW& optimiser, Rng& batches);
 
-    // An evaluation: before the first step, every eval_interval, at the end, and when interrupted. Not a second time
-    // when a run is resumed.
+    // An evaluation: before the first step, every eval_interval, at the end, and when interrupted, unless there are
+    // several ranks, to which mpirun gives a second to end. Not a second time when a run is resumed.
     bool due(int step) const;
     bool ends(int step) const;  // all steps are done, or it was interrupted
     // Files and prints an evaluation; saves the model if it is the best so far. The first one makes the directory
@@ -29,6 +29,8 @@ class TrainingRun {
     // All that resume() needs, every save_interval and at the end. If an interruption's evaluation was the best, that
     // is the earlier best model, too: an uninterrupted run would have kept it.
     void save(int step, const Module& model, const AdamW& optimiser, const Rng& batches);
+    // The other ranks do not answer: saves, and fails.
+    [[noreturn]] void lost(int step, const Module& model, const AdamW& optimiser, const Rng& batches);
 
     // Lets the best model show what it can do, and writes samples.txt and run.json. Fails, when all is done, if
     // something could not be printed.
@@ -48,9 +50,12 @@ class TrainingRun {
     };
     void begin();
     void check_loss(int step, double loss);
+    std::string stopped() const;   // what is said of an interruption
     bool planned(int step) const;  // an evaluation that an uninterrupted run has too
     std::string describe(const Row& row, const Module* model) const;
     void write_metrics() const;
+    void write_state(int step, const Module& model, const AdamW& optimiser, const Rng& batches);
+    void write(const std::string& name, const std::string& bytes) const;  // on the first rank
     void keep_snapshot(int step, const std::string& bytes) const;
     double seconds() const;  // since the run began, without the time between an end and a resumption
 
@@ -61,6 +66,7 @@ class TrainingRun {
     Progress progress;
     DirectoryLock lock;
     bool begun = false, best_is_unplanned = false;
+    int saved_step = 0;
     const char* stopped_by = nullptr;
     using Clock = std::chrono::steady_clock;
     Clock::time_point started = Clock::now(), mark = started;

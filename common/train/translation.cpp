@@ -9,6 +9,7 @@
 #include "common/text/batches.h"
 #include "common/text/utf8.h"
 #include "common/train/pretraining.h"
+#include "common/train/ranks.h"
 #include "common/write/translator.h"
 
 namespace babygpt {
@@ -143,15 +144,21 @@ std::vector<std::string> Translation::translations(const Module& model, size_t c
     count = std::min(count, text.val.size());
     Translator translator{static_cast<const EncoderDecoder&>(model), tokenizer, options.block_size};
     std::vector<std::string> results(count);
+    std::vector<size_t> mine;
+    for (size_t i = size_t(ranks::rank()); i < count; i += size_t(ranks::count())) mine.push_back(i);
     ThreadPool pool(thread_count(options));
     pool.run([&](int worker) {
-        for (size_t first = size_t(worker) * side_by_side; first < count; first += size_t(pool.size()) * side_by_side) {
+        for (size_t first = size_t(worker) * side_by_side; first < mine.size();
+             first += size_t(pool.size()) * side_by_side) {
+            std::span<const size_t> some(mine.begin() + std::ptrdiff_t(first),
+                                         std::min(side_by_side, mine.size() - first));
             std::vector<std::string> sources;
-            for (size_t i = first; i < std::min(first + side_by_side, count); ++i)
-                sources.push_back(encode_utf8(text.val[i].source));
-            std::ranges::move(translate(translator, sources), results.begin() + std::ptrdiff_t(first));
+            for (size_t i : some) sources.push_back(encode_utf8(text.val[i].source));
+            std::vector<std::string> translated = translate(translator, sources);
+            for (size_t i = 0; i < some.size(); ++i) results[some[i]] = translated[i];
         }
     });
+    ranks::share(results);
     return results;
 }
 

@@ -83,7 +83,8 @@ std::string write_text(const NextLogits& next, const Vocabulary& vocabulary, con
     return vocabulary.decode(std::span(tokens).subspan(prompt));
 }
 
-std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, const Options& options, int count) {
+std::vector<std::string> list_tales(const NextLogits& next, const Vocabulary& vocabulary, const Options& options,
+                                    int count, int part, int parts) {
     Options tale = options;
     tale.prompt.clear();
     tale.tokens = 400;  // more than the longest tale
@@ -92,7 +93,7 @@ std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, co
     ThreadPool pool(thread_count(options));
     pool.run([&](int worker) {
         NextLogits own = next;  // a writer with a cache remembers what it has read
-        for (int i = worker; i < count; i += pool.size()) {
+        for (int i = part + worker * parts; i < count; i += pool.size() * parts) {
             std::vector<int> tokens = prompt_tokens(vocabulary, tale);
             size_t prompt = tokens.size();
             Rng rng(options.seed, "tales", uint64_t(i));
@@ -102,8 +103,12 @@ std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, co
                 tales[size_t(i)] += tale.stop;  // too long for a tale; judged as it is
         }
     });
+    return tales;
+}
+
+std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, const Options& options, int count) {
     std::string text;
-    for (const std::string& one : tales) text += one;
+    for (const std::string& one : list_tales(next, vocabulary, options, count, 0, 1)) text += one;
     return text;
 }
 

@@ -37,5 +37,8 @@ std::string write_text(const NextLogits& next, const Vocabulary& vocabulary, con
 
 // One tale each of `count` independent tries, for the judge: from an empty line to the next, at most 400 characters.
 std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, const Options& options, int count = 40);
+// The same as a list, of which tales `part`, `part` + `parts`, ... are written, and the others left empty.
+std::vector<std::string> list_tales(const NextLogits& next, const Vocabulary& vocabulary, const Options& options,
+                                    int count, int part, int parts);
 
 }  // namespace babygpt
