@@ -10,7 +10,7 @@ What a lesson may hold, all of it invisible when rendered:
 
     <!-- quote stages/03_head.cpp head -->      the code between //> head and //< head; the fence below it is filled
     <!-- quote docs/lessons/experiments/no_mask.diff -->         a whole file, without its first two lines if it is a diff
-    <!-- output 03_head 1-8 -->                 lines of what a recorded run printed; the fence below it is filled
+    <!-- output 03_head 1-8 -->                 lines of what a recorded run printed; the fence below it is filled; 8- is to the end
     1.569<!-- 03_head/run.json best.val_loss -->   the number before it is the one in the recorded file, rounded as written (where a
                                                 key has a dot: heads/2.1/val_loss)
     29<!-- 03_head/metrics.csv seconds -->      the same, from the last line of a column
@@ -19,11 +19,11 @@ What a lesson may hold, all of it invisible when rendered:
     <!-- by hand -->                            in a paragraph whose numbers are worked out in it
     [`tril`](../../common/tensor/masks.h)       a name that has to be in the file it leads to
 """
-import json, os, re, shlex, subprocess, sys, textwrap
+import json, os, re, shlex, shutil, subprocess, sys, textwrap
 
 HERE = "docs/lessons"
 SCRATCH = "build/lessons"
-PAGES = ["README.md", "data/README.md", "docs/exercises/README.md"] + sorted(f"{HERE}/{name}" for name in os.listdir(HERE) if name.endswith(".md"))
+PAGES = ["README.md", "data/README.md", "docs/scaling.md", "docs/exercises/README.md"] + sorted(f"{HERE}/{name}" for name in os.listdir(HERE) if name.endswith(".md"))
 problems, checks = [], 0
 
 
@@ -72,12 +72,13 @@ def output(name, lines=None):
     text = read(f"{HERE}/recorded/{name}/output.txt").splitlines()
     picked = []
     for part in (lines or f"1-{len(text)}").split(","):
-        first, _, last = part.partition("-")
-        if int(last or first) > len(text):
+        first, dash, last = part.partition("-")
+        last = last or (str(len(text)) if dash else first)
+        if int(last) > len(text):
             raise ValueError(f"the output of {name} has {len(text)} lines, not {part}")
         if picked:
             picked.append("...")
-        picked += text[int(first) - 1:int(last or first)]
+        picked += text[int(first) - 1:int(last)]
     return "\n".join(part for line in picked for part in wrapped(line))
 
 
@@ -221,11 +222,13 @@ def known_targets():
     stages = [name[:-4] for name in os.listdir("stages")]
     options = set()
     for stage in stages:
+        if "<mpi.h>" in read(f"stages/{stage}.cpp"):  # make mpi builds it, and it has the options of 01
+            continue
         for command in ("train", "sample", "translate"):
             said = subprocess.run([f"build/{stage}", command, "--help"], capture_output=True, text=True).stdout
             options |= set(re.findall(r"--[\w-]+", said))
     return dict(make=set(re.findall(r"^([\w-]+):", makefile, re.M)) | set(stages), variables=set(re.findall(r"\b([A-Z]+)=", makefile)) | {"NAME", "N"},
-                programs={f"build/{stage}" for stage in stages} | {"build/corpus", "build/report"}, options=options)
+                programs={f"build/{directory}{stage}" for stage in stages for directory in ("", "mpi/")} | {"build/corpus", "build/report"}, options=options)
 
 
 def check_times():
@@ -311,6 +314,9 @@ def record(names, compare):
     failed = 0
     for name, command in listed("runs.txt"):
         if names and name not in names:
+            continue
+        if "mpi" in command and not shutil.which("mpirun"):
+            print(f"{name}: skipped, as there is no mpirun; make mpi installs it", flush=True)
             continue
         missing = [text for text in re.findall(r"data/texts/[\w-]+\.txt", command) if not os.path.exists(text)]
         if missing:
