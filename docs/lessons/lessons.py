@@ -247,6 +247,9 @@ def check_all():
     check_times()
     for page in PAGES:
         check_page(page, targets)
+    for stage, lines in re.findall(r"\| \[(\d\d_\w+)\]\([^)]*\) \| [^|]* \| (\d+) \|", read("README.md")):
+        now = read(f"stages/{stage}.cpp").count("\n")
+        check(int(lines) == now, f"README.md: {stage} has {now} lines, not {lines}")
     for name, command in listed("pictures.txt"):
         check(f"pictures/{name}.svg" in everything, f"no lesson shows the picture {name}")
         path = f"{HERE}/pictures/{name}.svg"
