@@ -41,8 +41,8 @@ export function chart(place, runs, {axis, train, pointed, height = 380}) {
   const seen = {};
   const series = [{}];
   for (const run of runs) {
-    const again = seen[run.stage] = (seen[run.stage] ?? -1) + 1;  // another run of the same stage
-    const line = {stroke: colourOf(run.stage), width: 2, spanGaps: true, dash: again ? [8, 3 * again] : undefined,
+    const colour = colourOf(run.stage), again = seen[colour] = (seen[colour] ?? -1) + 1;  // another run of this colour
+    const line = {stroke: colour, width: 2, spanGaps: true, dash: again ? [8, 3 * again] : undefined,
                   points: {show: run.rows.length < 3, size: 6}};
     series.push({...line, label: run.name});
     if (train) series.push({...line, label: run.name + " train", width: 1, dash: [2, 3]});

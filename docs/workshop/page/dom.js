@@ -38,13 +38,9 @@ export function duration(seconds) {
   return `${(seconds / 3600).toFixed(1)} h`;
 }
 
-// Every stage has a colour of its own, the same on every page: of 17 on the wheel, neighbours are far apart.
-export function colourOf(stage) {
-  const number = parseInt(stage, 10) || 0;
-  const hue = (215 + number * 5 * 360 / 17) % 360;
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  return `oklch(${dark ? 0.74 : 0.56} 0.15 ${hue})`;
-}
+// A stage has the same colour on every page and in every picture of the lessons: these are those of common/draw/svg.h.
+const colours = ["#2f6fdf", "#e6550d", "#a0674b", "#31a354", "#a46bd6", "#b8860b", "#1ba8a8", "#7f7f7f", "#d62728", "#e377c2"];
+export const colourOf = (stage) => colours[(parseInt(stage, 10) || 0) % colours.length];
 
 export function rgbOf(colour) {  // the three numbers of any colour that CSS knows
   const canvas = rgbOf.canvas ??= new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
