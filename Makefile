@@ -165,7 +165,7 @@ workshop: $(SETUP) $(NPM_PACKAGES)/.page ## watch runs while they train and look
 	@$(with_args); $(BUILD)/workshop "$$@"
 
 # A stage says in its first lines since which other it is new; if it does not, that is the one before it.
-NUMBERS := $(foreach s,$(STAGES) $(MPI_STAGES),$(firstword $(subst _, ,$s)))
+NUMBERS := $(sort $(foreach s,$(STAGES) $(MPI_STAGES),$(firstword $(subst _, ,$s))))
 DIFFS := $(addprefix diff-,$(filter-out 00,$(NUMBERS)))
 .PHONY: $(DIFFS)
 $(DIFFS): diff-%:
