@@ -186,7 +186,7 @@ $(BUILD)/obj/tests/%.o: CXXFLAGS += -Og -I$(BUILD) -fno-sanitize=undefined
 $(BUILD)/obj/tests/cli_%.o: CXXFLAGS += -fno-sanitize=address
 
 # The models of all stages that train, for the tests: each stage's source in a namespace of its own, and a map of them.
-$(call objects,$(TESTS) $(WORKSHOP) tests/parity/dump.cpp $(addprefix docs/lessons/programs/,memory.cpp copying.cpp ablation.cpp)): | $(BUILD)/stages.inc
+$(call objects,$(TESTS) $(WORKSHOP) tests/parity/dump.cpp $(addprefix docs/lessons/programs/,memory.cpp copying.cpp)): | $(BUILD)/stages.inc
 $(BUILD)/obj/docs/lessons/programs/%.o: CXXFLAGS += -I$(BUILD)
 $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	@mkdir -p $(@D)
