@@ -178,7 +178,7 @@ diff-%:
 # Beside the threaded one it changes nothing; a test shows what the programs do with it.
 TEST_PACKAGES := libopenblas0-serial
 TESTS := $(wildcard tests/*.cpp)
-$(BUILD)/tests: $(call objects,$(TESTS)) $(call objects,$(WORKSHOP)) $(LIBRARY)
+$(BUILD)/tests: $(call objects,$(TESTS) $(if $(filter tests/workshop%,$(TESTS)),$(WORKSHOP))) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) -lcpp-httplib -lcrypto
 # Compiled for a quick build, as what takes time in them is done in common/. Under sanitizers, what the tests of the command
 # line are about are the programs, and undefined behaviour is looked for in these and in common/.
