@@ -17,6 +17,7 @@
 #include "tests/temporary.h"
 
 using namespace babygpt;
+using namespace babygpt::workshop;
 using Json = nlohmann::json;
 
 namespace {

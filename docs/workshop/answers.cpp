@@ -4,7 +4,7 @@
 
 #include "docs/workshop/write.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 namespace {
 
@@ -53,7 +53,7 @@ Json Answers::sample(const Json& question) {
 Json Answers::look(const Json& question) {
     std::shared_ptr<const Opened> model = open(question);
     std::lock_guard alone(computing);
-    return babygpt::look(*model, question_of(question));
+    return workshop::look(*model, question_of(question));
 }
 
 Json Answers::row(const Json& q) {
@@ -73,7 +73,7 @@ Json Answers::write(const Json& question) {
 Json Answers::fill(const Json& question) {
     std::shared_ptr<const Opened> model = open(question);
     std::lock_guard alone(computing);
-    return babygpt::fill(*model, question.at("text"), question.value("second", ""));
+    return workshop::fill(*model, question.at("text"), question.value("second", ""));
 }
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

@@ -3,7 +3,7 @@
 #include "docs/workshop/look.h"
 #include "docs/workshop/runs.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 class Answers {
   public:
@@ -29,4 +29,4 @@ class Answers {
     std::map<std::string, std::string> samples;
 };
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

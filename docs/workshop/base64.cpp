@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 std::string base64(std::string_view bytes) {
     std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // and the zero that OpenSSL adds
@@ -26,4 +26,4 @@ std::string base64_of_shares(std::span<const real> shares) {
     return base64(bytes);
 }
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

@@ -6,11 +6,11 @@
 
 #include "common/tensor/real.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 std::string base64(std::string_view bytes);
 
 // Shares between 0 and 1, each as two bytes: 65535 is 1.
 std::string base64_of_shares(std::span<const real> shares);
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

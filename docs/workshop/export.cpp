@@ -6,7 +6,7 @@
 #include "common/base/files.h"
 #include "docs/workshop/base64.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 namespace {
 
@@ -73,4 +73,4 @@ std::string export_page(Answers& answers, const std::string& run, std::vector<st
     return html;
 }
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

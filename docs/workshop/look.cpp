@@ -10,7 +10,7 @@
 #include "common/write/translator.h"
 #include "docs/workshop/base64.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 namespace {
 
@@ -310,4 +310,4 @@ Json look_at_row(const Opened& opened, const Question& question, const std::stri
             {"places", places},  {"result", result}};
 }
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

@@ -5,7 +5,7 @@
 #include "common/tensor/recording.h"
 #include "docs/workshop/models.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 // One head of one layer on one text.
 struct Head {
@@ -27,4 +27,4 @@ nlohmann::json look(const Opened& model, const Question& question);
 nlohmann::json look_at_row(const Opened& model, const Question& question, const std::string& part, int layer, int head,
                            int row);
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

@@ -10,6 +10,7 @@
 #include "docs/workshop/server.h"
 
 using namespace babygpt;
+using namespace babygpt::workshop;
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "common/base/format.h"
 #include "tests/parity/stages.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::shared_ptr<const Opened> Models::open(const std::string& file) {
     return opened;
 }
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

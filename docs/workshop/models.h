@@ -8,7 +8,7 @@
 #include "common/text/tokenizer.h"
 #include "common/train/checkpoint.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 // One of three kinds, as the stage that trained it has it.
 struct Opened {
@@ -40,4 +40,4 @@ class Models {
     std::list<Kept> kept;  // the last used first
 };
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

@@ -18,7 +18,7 @@
 #include "common/text/utf8.h"
 #include "docs/workshop/models.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 namespace {
 
@@ -237,4 +237,4 @@ std::vector<std::string> Runs::texts(const std::string& name) {
     return found->second;
 }
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

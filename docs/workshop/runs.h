@@ -7,7 +7,7 @@
 
 #include "common/text/baselines.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 class Runs {
   public:
@@ -33,4 +33,4 @@ class Runs {
     std::map<std::string, std::vector<std::string>> beginnings;  // texts to begin with
 };
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

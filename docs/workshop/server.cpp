@@ -8,7 +8,7 @@
 #include "common/base/error.h"
 #include "docs/workshop/export.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 namespace {
 
@@ -153,4 +153,4 @@ int Server::bind(int port) {
 void Server::listen() { inside->http.listen_after_bind(); }
 void Server::stop() { inside->http.stop(); }
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

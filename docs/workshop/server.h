@@ -5,7 +5,7 @@
 
 #include "docs/workshop/answers.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 struct Places {  // seen from the project's directory
     std::string runs = "runs";
@@ -27,4 +27,4 @@ class Server {
     std::unique_ptr<Inside> inside;
 };
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

@@ -8,7 +8,7 @@
 #include "common/write/sampler.h"
 #include "common/write/translator.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 namespace {
 
@@ -113,4 +113,4 @@ std::string short_sample(const Opened& model, const std::string& text, std::mute
     return text + "\n" + translate(translator, {text})[0];
 }
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop

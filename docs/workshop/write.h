@@ -5,7 +5,7 @@
 
 #include "docs/workshop/models.h"
 
-namespace babygpt {
+namespace babygpt::workshop {
 
 // Goes on with a text by options.tokens characters: the prompt as it was read, each character with its probability and
 // what else it could have been, and what may come next. `random` is the state of the stream of chance, to go on with
@@ -19,4 +19,4 @@ nlohmann::json fill(const Opened& model, const std::string& text, const std::str
 // compute between its characters.
 std::string short_sample(const Opened& model, const std::string& text, std::mutex& computing);
 
-}  // namespace babygpt
+}  // namespace babygpt::workshop
