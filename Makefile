@@ -165,7 +165,7 @@ workshop: $(SETUP) $(NPM_PACKAGES)/.page ## watch runs while they train and look
 	@$(with_args); $(BUILD)/workshop "$$@"
 
 # A stage says in its first lines since which other it is new; if it does not, that is the one before it.
-NUMBERS := $(foreach s,$(STAGES) $(MPI_STAGES),$(firstword $(subst _, ,$s)))
+NUMBERS := $(sort $(foreach s,$(STAGES) $(MPI_STAGES),$(firstword $(subst _, ,$s))))
 DIFFS := $(addprefix diff-,$(filter-out 00,$(NUMBERS)))
 .PHONY: $(DIFFS)
 $(DIFFS): diff-%:
@@ -186,7 +186,7 @@ $(BUILD)/obj/tests/%.o: CXXFLAGS += -Og -I$(BUILD) -fno-sanitize=undefined
 $(BUILD)/obj/tests/cli_%.o: CXXFLAGS += -fno-sanitize=address
 
 # The models of all stages that train, for the tests: each stage's source in a namespace of its own, and a map of them.
-$(call objects,$(TESTS) $(WORKSHOP) tests/parity/dump.cpp $(addprefix docs/lessons/programs/,memory.cpp copying.cpp ablation.cpp)): | $(BUILD)/stages.inc
+$(call objects,$(TESTS) $(WORKSHOP) tests/parity/dump.cpp $(addprefix docs/lessons/programs/,memory.cpp copying.cpp)): | $(BUILD)/stages.inc
 $(BUILD)/obj/docs/lessons/programs/%.o: CXXFLAGS += -I$(BUILD)
 $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	@mkdir -p $(@D)

@@ -100,6 +100,6 @@ struct Model : LanguageModel {
 //< model
 
 int main(int argc, char** argv) {
-    Options defaults{.stage = "06_block", .n_embd = 64, .n_head = 4, .n_layer = 3, .steps = 2000};
+    Options defaults{.stage = "06_block", .n_embd = 64, .n_head = 4, .n_layer = 3, .steps = 2000, .checkpoint = 0};
     return run_stage<Model>(argc, argv, defaults);
 }

@@ -103,6 +103,6 @@ struct Model : LanguageModel {
 //< model
 
 int main(int argc, char** argv) {
-    Options defaults{.stage = "07_residual", .n_embd = 64, .n_head = 4, .n_layer = 3, .steps = 2000};
+    Options defaults{.stage = "07_residual", .n_embd = 64, .n_head = 4, .n_layer = 3, .steps = 2000, .checkpoint = 0};
     return run_stage<Model>(argc, argv, defaults);
 }

@@ -108,6 +108,6 @@ struct Model : LanguageModel {
 //< model
 
 int main(int argc, char** argv) {
-    Options defaults{.stage = "08_layernorm", .n_embd = 64, .n_head = 4, .n_layer = 3, .steps = 2000};
+    Options defaults{.stage = "08_layernorm", .n_embd = 64, .n_head = 4, .n_layer = 3, .steps = 2000, .checkpoint = 0};
     return run_stage<Model>(argc, argv, defaults);
 }

@@ -113,6 +113,7 @@ int main(int argc, char** argv) {
                      .warmup = 100,
                      .decay = true,
                      .clip = 1,
-                     .eval_batches = 20};
+                     .eval_batches = 20,
+                     .checkpoint = 0};
     return run_stage<Model>(argc, argv, defaults);
 }

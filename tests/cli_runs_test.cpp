@@ -57,8 +57,10 @@ TEST_SUITE("command line") {
             bool trained = stage != "00_counts";
             std::set<std::string> names, expected{"metrics.csv", "run.json", "samples.txt"};
             if (trained) expected.insert({"model.safetensors", "resume.safetensors"});
-            for (const auto& [name, bytes] : shell.files(run)) names.insert(name);
+            for (const auto& [name, bytes] : shell.files(run))
+                if (!name.starts_with("snapshots/")) names.insert(name);
             CHECK(names == expected);
+            CHECK(shell.has(run + "snapshots/0.safetensors") == trained);
 
             auto table = columns(shell.read(run + "metrics.csv"));
             REQUIRE(table.size() == 5);

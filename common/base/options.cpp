@@ -26,9 +26,7 @@ bool translates(const Options& stage) { return stage.task == Task::translate; }
 bool fills(const Options& stage) { return stage.task == Task::fill || stage.task == Task::measure; }
 bool no_pairs(const Options& stage) { return !translates(stage); }
 bool draws(const Options& stage) { return fills(stage) || translates(stage); }
-bool forgets(const Options& stage) {  // its blocks are a Sequential, or it is about that
-    return (stage.steps && stage.n_layer && writes(stage) && stage.positions.empty()) || stage.task == Task::measure;
-}
+bool forgets(const Options& stage) { return stage.checkpoint >= 0; }
 bool forgets_chunks(const Options& stage) { return forgets(stage) && fills(stage); }
 constexpr auto prunes = with<&Options::tolerance>;
 constexpr auto trains = with<&Options::steps>, uses_trainer = with<&Options::n_embd>;  // 01 has a loop of its own

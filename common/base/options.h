@@ -43,8 +43,8 @@ struct Options {
     uint64_t seed = 1;
     std::string out = {};  // empty: runs/STAGE
     int save_interval = 1000;
-    int snapshots = 20;  // MB in all
-    int checkpoint = 0;
+    int snapshots = 20;   // MB in all
+    int checkpoint = -1;  // -1: this stage has no such thing
     int chunk = 0;
     bool resume = false;
 

@@ -245,7 +245,7 @@ BertConfig bert_config(const Options& o, int vocab_size) {
             .max_position_embeddings = o.block_size,
             .initializer_range = 0.5 / std::sqrt(o.n_embd),  // at BERT's width of 768 about its 0.02
             .position_embedding_type = o.positions,
-            .gradient_checkpointing = o.checkpoint,
+            .gradient_checkpointing = std::max(0, o.checkpoint),
             .chunk_size_feed_forward = o.chunk,
             .pruned_heads = parse_heads(o.pruned_heads)};
 }
