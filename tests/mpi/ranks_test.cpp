@@ -73,26 +73,21 @@ TEST_SUITE("ranks") {
         Shell shell;
         write_small_text(shell);
         works(shell, "sed 's/[.] /.\\n/g' text >lines; corpus write pairs --count 200 >pairs");
-        struct {
-            std::string line;
-            double most;
-        } stages[] = {
-            {some_gpt(50), 2e-3},
-            {"13_bert --data lines --batch-size 5 --n-embd 16 --n-head 2 --n-layer 1 --dropout 0.1 --eval-interval 10 "
-             "--eval-batches 3 --threads 1 --steps 50",
-             2e-3},
-            {"14_translate --data pairs --batch-size 4 --n-embd 16 --n-head 2 --n-layer 1 --eval-interval 25 "
-             "--eval-batches 3 --threads 1 --steps 50",
-             2e-3}};
-        for (const auto& [line, most] : stages) {
+        const std::string bert =
+            " --n-embd 16 --n-head 2 --n-layer 1 --eval-interval 25 --eval-batches 3 --threads 1 --steps 50";
+        for (const std::string& line :
+             {some_gpt(50),
+              // several chunks for each of two threads: a gradient is whole in the last of them only
+              some_gpt(50) + " --batch-size 53 --block-size 128 --eval-interval 25 --threads 2",
+              "13_bert --data lines --batch-size 5 --dropout 0.1" + bert,
+              "14_translate --data pairs --batch-size 4" + bert}) {
             CAPTURE(line);
             works(shell, line + " --out one");
             for (int ranks : {2, 3}) {
                 CAPTURE(ranks);
                 works(shell, mpirun(ranks, line + " --out many"));
                 double apart = distance(shell, "one", "many");
-                MESSAGE(line.substr(0, line.find(' ')), " with ", ranks, " ranks: losses apart by ", apart);
-                CHECK(apart < most);
+                CHECK(apart < 1e-4);
                 works(shell, mpirun(ranks, line + " --out again"));
                 check_same(shell, "many", "again");
                 works(shell, "rm -r many again");
@@ -121,7 +116,7 @@ TEST_SUITE("ranks") {
         write_small_text(shell);
         works(shell, some_gpt(10) + " --batch-size 2 --out one");
         std::string said = works(shell, mpirun(3, some_gpt(10) + " --batch-size 2 --threads 0 --out many"));
-        CHECK(distance(shell, "one", "many") < 2e-3);
+        CHECK(distance(shell, "one", "many") < 1e-4);
         int each = std::max(1, std::stoi(works(shell, "nproc")) / 3);
         CHECK(says(said, "ranks   3, threads of each: " + std::to_string(each) + "\n"));
     }
@@ -134,7 +129,7 @@ TEST_SUITE("ranks") {
         CHECK(says(said, "the ranks were 2 and are now 3"));
         CHECK(says(said, "resumed at step 20"));
         works(shell, "10_gpt --resume --steps 50 --out many");
-        CHECK(distance(shell, "one", "many") < 2e-3);
+        CHECK(distance(shell, "one", "many") < 1e-4);
         works(shell, mpirun(2, some_gpt(50) + " --decay 0 --out whole"));
         works(shell, mpirun(2, some_gpt(20) + " --decay 0 --out parts"));
         CHECK(!says(works(shell, mpirun(2, "10_gpt --resume --steps 50 --out parts")), "the ranks were"));
