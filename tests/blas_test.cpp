@@ -6,7 +6,17 @@
 
 using namespace babygpt;
 
+extern "C" char* openblas_get_corename();
+
 TEST_SUITE("blas") {
+#ifdef __x86_64__
+    TEST_CASE("OpenBLAS takes the code for this processor, however new it is") {
+        const char* chosen = std::getenv("OPENBLAS_CORETYPE");
+        bool wanted = chosen && std::string(chosen) == "Prescott";
+        if (__builtin_cpu_supports("avx2")) CHECK((std::string(openblas_get_corename()) == "Prescott") == wanted);
+    }
+#endif
+
     TEST_CASE("gemm: products on eight threads at once are the bytes of one thread") {
         constexpr size_t n = 48;  // large enough to go to BLAS, small enough for many calls
         std::vector<real> a = copy(random_tensor({n, n}, 1).values()), b = copy(random_tensor({n, n}, 2).values());

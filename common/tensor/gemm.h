@@ -18,6 +18,7 @@ void gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real bet
 // one. For a model that only reads: while it trains, all workers are busy with the batch.
 void gemm_shared(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real beta, real* c, size_t c_stride);
 
+void set_up_blas();                    // done before main where gemm is used; for programs that call BLAS themselves
 bool blas_takes_threads();             // false for a serial OpenBLAS, which then computes one product at a time
 void require_blas_buffers(int count);  // fails if so many more threads that call BLAS would find no memory for it
 

@@ -190,6 +190,8 @@ int main(int argc, char** argv) {
                                     int(n));
                 });
             });
+        } else if (command == "core") {
+            std::printf("%s\n", openblas_get_corename());
         } else if (command == "read") {
             std::vector<float> memory(size_t(number(1)) * 250'000, 1.0f);
             float total = 0;
