@@ -138,8 +138,9 @@ Tensor tanh(Tensor x) {
     });
 }
 
-// Multiplies what lies at x by the mask, whose first axis begins at `first`; returns where that ends.
-static real* drop(const DropoutMask& mask, std::span<const int> shape, size_t first, real* x) {
+// Multiplies what lies at x by the mask, whose first axis begins at `first`; returns where that ends. The mask is a
+// copy, which writing to x cannot change, so that the loop runs in vectors.
+static real* drop(const DropoutMask mask, std::span<const int> shape, size_t first, real* x) {
     size_t n = size_t(shape[0]);
     if (shape.size() == 1) {
         for (size_t i = 0; i < n; ++i) x[i] *= mask(uint32_t(first + i));
