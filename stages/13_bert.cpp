@@ -247,7 +247,7 @@ int main(int argc, char** argv) {
                      .n_layer = 3,
                      .positions = "absolute",
                      .dropout = 0.02,
-                     .steps = 9000,
+                     .steps = 12000,
                      .learning_rate = 3e-3,
                      .warmup = 800,
                      .decay = true,

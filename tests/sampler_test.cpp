@@ -201,7 +201,7 @@ TEST_SUITE("sampler") {
         std::string text = write_tales(often, vocabulary, o, 5);
         CHECK(text.ends_with("\n\n"));
         std::string endless = write_tales(never, vocabulary, o, 3);
-        CHECK(endless.size() == 3 * 402);
+        CHECK(endless.size() == 3 * 302);
         for (int threads : {2, 7}) {
             o.threads = threads;
             CHECK(write_tales(often, vocabulary, o, 5) == text);

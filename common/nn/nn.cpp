@@ -135,6 +135,16 @@ void fill_normal(Tensor& tensor, double deviation, Rng& rng) {
     for (real& v : tensor.values()) v = real(deviation * rng.normal());
 }
 
+void fill_waves(Tensor& table, double height) {
+    if (init_weights_is_off) return;
+    real* value = table.values().data();
+    for (int place = 0, n = table.size(1); place < table.size(0); ++place)
+        for (int i = 0; i < n; ++i) {
+            double angle = place / std::pow(1e4, double(i - i % 2) / n);
+            *value++ = real(height * (i % 2 ? std::cos(angle) : std::sin(angle)));
+        }
+}
+
 Tokens positions(int T, int first) {
     Tokens result(1, T);
     std::iota(result.ids.begin(), result.ids.end(), first);

@@ -122,6 +122,8 @@ class NoInitWeights {
 Tensor (*activation(const std::string& name))(Tensor x);
 
 void fill_normal(Tensor& tensor, double deviation, Rng& rng);
+// A row for each place: sines and cosines of more and more places a turn, so that neighbours are alike.
+void fill_waves(Tensor& table, double height);
 
 Tokens positions(int T, int first = 0);  // first, first + 1, ..., T of them in one row
 

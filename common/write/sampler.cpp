@@ -87,7 +87,7 @@ std::vector<std::string> list_tales(const NextLogits& next, const Vocabulary& vo
                                     int count, int part, int parts) {
     Options tale = options;
     tale.prompt.clear();
-    tale.tokens = 400;  // more than the longest tale
+    tale.tokens = 300;  // the longest tale has 246
     tale.stop = "\n\n";
     std::vector<std::string> tales(static_cast<size_t>(count));
     ThreadPool pool(thread_count(options));

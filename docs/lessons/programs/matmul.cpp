@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "common/tensor/gemm.h"
+
 //> orders
 // C += A B, the formula as it is written: for each element of C, a row of A and a column of B.
 void row_by_column(const float* A, const float* B, float* C, int n) {
@@ -49,7 +51,7 @@ double gflops(int n, F multiply) {
 }
 
 int main() {
-    openblas_set_num_threads(1);
+    babygpt::set_up_blas();
     std::printf("GFLOP/s on one core\n%6s %14s %12s %8s %8s\n", "n", "row by column", "row by row", "tiles", "BLAS");
     for (int n = 32; n <= 1024; n *= 2) {
         std::vector<float> a(size_t(n * n), 0.5f), b = a, c = a;

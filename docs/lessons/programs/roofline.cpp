@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "common/tensor/gemm.h"
+
 namespace {
 
 std::string processor() {
@@ -40,7 +42,7 @@ void row(const char* name, double operations, double bytes, double time, double 
 }  // namespace
 
 int main() {
-    openblas_set_num_threads(1);
+    babygpt::set_up_blas();
     const size_t n = size_t{1} << 25;  // 128 MB each: no cache holds them
     std::vector<float> x(n, 1), y(n, 1), z(n, 1);
     auto product = [](int m, std::vector<float>& a, std::vector<float>& b, std::vector<float>& c) {
