@@ -183,7 +183,8 @@ mkdir -p "$2"; echo '{"best": {"val_loss": '$(cat loss)'}, "parameters": '$(cat 
         std::string seen = works(project, "script -qec '. ./make; make run STAGE=03_head' /dev/null");
         std::string calls = project.calls();
         std::string total = std::to_string(std::count(calls.begin(), calls.end(), '\n'));
-        CHECK(says(seen, "\033[K[1/" + total + "] stages/03_head.cpp\r"));
+        CHECK(says(seen, "\033[K[1/" + total + "] "));  // which is the first, of two at a time, is up to chance
+        CHECK(says(seen, "/" + total + "] stages/03_head.cpp\r"));
         CHECK(says(seen, "\033[K[" + total + "/" + total + "] build/03_head\r\033[K"));
         CHECK(project("make run STAGE=03_head").out == "<>");  // nothing to build, and the program runs
         CHECK(project("touch stages/03_head.cpp; make run STAGE=03_head").out == "[1/2] stages/03_head.cpp\n<>");
