@@ -62,6 +62,12 @@ Json Answers::row(const Json& q) {
     return look_at_row(*model, question_of(q), q.value("part", ""), q.at("layer"), q.at("head"), q.at("row"));
 }
 
+Json Answers::parts(const Json& question) {
+    std::shared_ptr<const Opened> model = open(question);
+    std::lock_guard alone(computing);
+    return look_at_parts(*model, question_of(question));
+}
+
 Json Answers::write(const Json& question) {
     std::shared_ptr<const Opened> model = open(question);
     std::optional<uint64_t> random;

@@ -16,6 +16,7 @@ class Answers {
     nlohmann::json sample(const nlohmann::json& question);  // what the model could do then
     nlohmann::json look(const nlohmann::json& question);    // text, second, padding
     nlohmann::json row(const nlohmann::json& question);     // and part, layer, head, row
+    nlohmann::json parts(const nlohmann::json& question);   // text, second, padding; for a run that is kept
     nlohmann::json write(const nlohmann::json& question);   // text, count, temperature, top_k, top_p, seed or random
     nlohmann::json fill(const nlohmann::json& question);    // text, second
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace babygpt::workshop {
 
@@ -24,6 +25,11 @@ std::string base64_of_shares(std::span<const real> shares) {
         bytes += char(number & 255), bytes += char(number >> 8);
     }
     return base64(bytes);
+}
+
+std::string base64_of_numbers(std::span<const real> numbers) {
+    std::vector<float> floats(numbers.begin(), numbers.end());
+    return base64({reinterpret_cast<const char*>(floats.data()), floats.size() * sizeof(float)});
 }
 
 }  // namespace babygpt::workshop

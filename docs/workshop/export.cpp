@@ -30,7 +30,7 @@ void replace_between(std::string& text, const std::string& opening, const std::s
     }
 }
 
-// All that the page asks while one looks at this run.
+// All that the page asks while one looks at this run. Rows step by step are kept at one step, that of the best model.
 Json kept_answers(Answers& answers, const std::string& run, const std::vector<std::string>& texts) {
     Json about = answers.runs.describe(run);
     if (about["state"] == "damaged") fail(run, " is damaged: ", about["problem"].get<std::string>());
@@ -40,10 +40,14 @@ Json kept_answers(Answers& answers, const std::string& run, const std::vector<st
         for (int step : steps) kept["samples"][std::to_string(step)] = answers.sample({{"run", run}, {"step", step}});
     if (about["looks"]) {
         if (steps.empty()) steps.push_back(-1);
-        for (const std::string& text : texts)
-            for (int step : steps)
-                kept["looks"][text][std::to_string(step)] =
-                    answers.look({{"run", run}, {"step", step}, {"text", text}});
+        int best = about["best"]["step"];
+        int step = *std::ranges::min_element(steps, {}, [&](int s) { return std::abs(s - best); });
+        for (const std::string& text : texts) {
+            kept["parts"][text] = {{"step", step},
+                                   {"heads", answers.parts({{"run", run}, {"step", step}, {"text", text}})}};
+            for (int s : steps)
+                kept["looks"][text][std::to_string(s)] = answers.look({{"run", run}, {"step", s}, {"text", text}});
+        }
     }
     return kept;
 }

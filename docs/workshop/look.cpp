@@ -282,6 +282,30 @@ Json look(const Opened& opened, const Question& question) {
     return answer;
 }
 
+Json look_at_parts(const Opened& opened, const Question& question) {
+    NoGrad looking;
+    Json parts = Json::array();
+    for (const Head& head : read(opened, question).heads) {
+        Json json = {{"part", head.part},
+                     {"layer", head.layer},
+                     {"head", head.number},
+                     {"columns", head.columns},
+                     {"size", head.size},
+                     {"query", base64_of_numbers(head.q)},
+                     {"key", base64_of_numbers(head.k)},
+                     {"value", base64_of_numbers(head.v)}};
+        if (!head.d.empty()) {
+            std::vector<real> distance;
+            for (int i = 0; i < head.rows; ++i)
+                for (int j = 0; j < head.columns; ++j)
+                    distance.push_back(score(head, i, j, opened.options.positions == "relative_key_query").distance);
+            json["distance"] = base64_of_numbers(distance);
+        }
+        parts.push_back(std::move(json));
+    }
+    return parts;
+}
+
 Json look_at_row(const Opened& opened, const Question& question, const std::string& part, int layer, int number,
                  int row) {
     NoGrad looking;

@@ -27,4 +27,7 @@ nlohmann::json look(const Opened& model, const Question& question);
 nlohmann::json look_at_row(const Opened& model, const Question& question, const std::string& part, int layer, int head,
                            int row);
 
+// What the rows of all heads are made of: queries, keys, values, and what distance adds to the scores.
+nlohmann::json look_at_parts(const Opened& model, const Question& question);
+
 }  // namespace babygpt::workshop

@@ -75,12 +75,15 @@ try {
       assert.equal(await page.textContent(`tr[data-run="${run}"] [data-loss]`), summary(run).best.val_loss.toFixed(3), run);
     assert.match(await page.textContent('tr[data-run="10_gpt"]'), /finished/);
     for (const axis of ["characters seen", "seconds", "steps"]) await page.check(`label:has-text("${axis}") input`);
+    assert.equal(await page.$$eval(".plots figure", (all) => all.length), 3, "losses of different tasks are apart");
+    assert.match(await page.textContent(".plots figure:first-child .note"), /different texts/);
     await page.uncheck('tr[data-run="verses"] input');
+    assert.equal(await page.$$eval(".plots figure:first-child .note", (all) => all.length), 0);
     await page.click('tr[data-run="03_head"] .name');
     await page.waitForFunction(() => document.querySelector(".beside h2")?.textContent === "03_head");
     await page.hover(".u-over", {position: {x: 2, y: 100}});
     await page.waitForFunction(() => /at step 0,/.test(document.querySelector(".beside .note")?.textContent));
-    await page.hover(".u-over", {position: {x: 700, y: 100}});
+    await page.hover(".u-over", {position: {x: 640, y: 100}});
     await page.waitForFunction(() => /at step 300,/.test(document.querySelector(".beside .note")?.textContent));
     const shown = (await page.textContent(".beside .sample")).trim();
     assert.ok(program("03_head", "sample", "--model", join(runs, "03_head"), "--tokens", "160").trim().startsWith(shown.slice(0, 100)));
@@ -198,6 +201,9 @@ try {
     assert.ok(await page.$$eval(".lesson .katex", (all) => all.length) > 20);
     assert.equal(await page.$$eval(".katex-error", (all) => all.length), 0);
     assert.ok(await page.$eval(".lesson img", (image) => image.complete && image.naturalWidth > 0));
+    await go(page, "read?lesson=09_heads");
+    await page.click('.lesson a[href="#read?lesson=03_head&at=the-mathematics"]');
+    await page.waitForFunction(() => [...document.querySelectorAll(".lesson h2")].some((h) => h.textContent === "The mathematics" && Math.abs(h.getBoundingClientRect().top) < 200));
     await page.click('.try a:has-text("look inside")');
     await page.waitForFunction(() => location.hash.startsWith("#look?run=03_head"));
     for (const name of readdirSync("docs/lessons").filter((n) => n.endsWith(".md"))) {
@@ -220,9 +226,13 @@ try {
     await alone.page.waitForSelector(".u-over");
     await alone.page.click('a:has-text("Look inside")');
     await alone.page.waitForSelector(".head canvas");
+    const scores = async (p) => { await settled(p); await p.click('.stepper button:has-text("values")'); return p.textContent(".scores"); };
+    await go(page, "look?run=10_gpt");
+    assert.equal(await scores(alone.page), await scores(page));
     const late = await alone.page.$eval(".big canvas", (canvas) => canvas.toDataURL());
     await alone.page.fill('input[aria-label="step of training"]', "0");
     await alone.page.waitForFunction((old) => document.querySelector(".big canvas").toDataURL() !== old, late);
+    await alone.page.waitForSelector("text=One row is kept at step 60 only");
     await alone.context.close();
   });
 

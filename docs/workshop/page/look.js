@@ -2,7 +2,7 @@
 import * as api from "api";
 import {remember} from "app";
 import {bars, calm, colourOf, el, svg, thousands, visible} from "dom";
-import {arcs, bigMap, cells, links, nameOf, overview, weightAt} from "maps";
+import {arcs, bigMap, cells, links, nameOf, overview, sharpness, weightAt} from "maps";
 import {rowView} from "row";
 
 const write = 0, fill = 1, translate = 2;  // what a model is for, as the server counts them
@@ -25,15 +25,17 @@ export function look(page, given) {
   const stepByStep = el("div", {}), showRow = rowView(stepByStep);
   page.append(
     el("h1", {}, "Look inside"),
-    el("p.lead", {}, "A text through your own model. The warmer a character, the more it surprised the model; the lines show where the chosen character looks, in the chosen head."),
+    el("p.lead", {}, "A text through your own model. The warmer a character, the more it surprised the model; the lines show where the chosen character looks, in the chosen head. Point at a character to choose it; a click holds it."),
     el("div.ask", {}, chooseRun, el("div", {}, text, extra, picks)), problem, time, strip, said,
-    el("div.inside", {}, el("div", {}, el("h2", {}, "All heads"), heads), el("div", {}, el("h2.map-title", {}, "This head"), map),
+    el("div.inside", {}, el("div", {}, el("h2", {}, "All heads"), heads), el("div", {}, el("h2.map-title", {}, "This head"), map, el("p.note", {}, "A row for each place that looks, a column for each that is looked at. The stronger the colour, the more weight.")),
       el("div", {}, el("h2", {}, "Its guesses"), guesses, el("h2", {}, "What it wrote then"), sample)),
-    ...(api.kept ? [] : [el("h2", {}, "One row, step by step"), stepByStep]));
+    el("h2", {}, "One row, step by step"), stepByStep);
 
   const question = (step = state.step) => ({run: state.run, text: state.text, ...(step != null && step >= 0 && {step}),
     ...(state.second && {second: state.second}), ...(state.padding && {padding: state.padding})});
-  const chosenHead = () => answer.heads.find((h) => nameOf(h) === state.head) ?? answer.heads[0];
+  // If none was chosen, a translator opens at the head that looks most sharply at what was read.
+  const sharpest = (heads) => heads.reduce((a, b) => (sharpness(b) > sharpness(a) ? b : a), heads[0]);
+  const chosenHead = () => answer.heads.find((h) => nameOf(h) === state.head) ?? sharpest(answer.heads.filter(isCross)) ?? answer.heads[0];
   const isCross = (head) => head.part === "cross";
   const rowsOf = (head) => (head.part === "cross" || head.part === "decoder" ? answer.written : answer.read);
   const columnsOf = (head) => (head.part === "decoder" ? ["[CLS]", ...answer.written.slice(0, -1)] : answer.read);
@@ -59,19 +61,20 @@ export function look(page, given) {
       return;
     }
     draw();
-    api.sample(state.run, state.step ?? -1).then((s) => { if (mine === asked) sample.textContent = s.trim(); }).catch(() => { sample.textContent = ""; });
+    if (run.task === translate) sample.textContent = answer.translation;
+    else api.sample(state.run, state.step ?? -1).then((s) => { if (mine === asked) sample.textContent = s.trim(); }).catch(() => { sample.textContent = ""; });
   }
 
   const refreshRow = calm(90, () => {
     const head = answer && chosenHead();
-    if (!head || api.kept) return;
+    if (!head) return;
     showRow({...question(), part: head.part, layer: head.layer, head: head.head, row: state.place}, looking(head), columnsOf(head), colourOf(run.stage));
   });
 
   function draw() {
     const head = chosenHead(), rows = rowsOf(head).length;
     state.head = nameOf(head);
-    if (state.place == null || state.place >= rows) state.place = run.task === fill ? 1 : rows - 1;
+    if (state.place == null || state.place >= rows) state.place = run.task === fill ? 1 : run.task === translate ? 0 : rows - 1;
     heads.replaceChildren(overview(answer, state.head, (name) => { state.head = name; draw(); }));
     drawPlace();
   }
@@ -106,14 +109,15 @@ export function look(page, given) {
   function drawGuesses(head, place) {
     const list = head.part === "encoder" ? null : answer.likely[place];
     const next = run.task === write ? answer.read[place + 1] : (rowsOf(head) ?? [])[place];
-    const before = run.task === write ? `after “${visible(answer.read[place])}”` : run.task === fill ? `if “${visible(answer.read[place])}” were covered` : `to be written at place ${place}`;
+    const before = run.task === write ? `after “${visible(answer.read[place])}”` : answer.read[place] === "[MASK]" ? "for this blank" : run.task === fill ? `if “${visible(answer.read[place])}” were covered` : `to be written at place ${place}`;
     guesses.replaceChildren(...(list?.length ? [el("p.note", {}, before), bars(list, {chosen: next})] : [el("p.note", {}, "nothing is guessed here")]));
   }
 
   function tell(head, row, column) {
     const names = looking(head), columns = columnsOf(head);
     const best = column ?? columns.reduce((b, _, j) => (weightAt(head, row, j) > weightAt(head, row, b) ? j : b), 0);
-    said.textContent = `Place ${row}, “${visible(names[row])}”, gives ${weightAt(head, row, best).toFixed(3)} of its look to place ${best}, “${visible(columns[best])}”` +
+    const writes = rowsOf(head) === answer.written ? `To write “${visible(answer.written[row])}”, place` : "Place";
+    said.textContent = writes + ` ${row}, “${visible(names[row])}”, gives ${weightAt(head, row, best).toFixed(3)} of its look to place ${best}, “${visible(columns[best])}”` +
       (head.distance == null ? "" : `; ${Math.round(100 * head.distance)} % of this head's scores come from distance`) + ".";
   }
 

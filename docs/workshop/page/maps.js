@@ -9,6 +9,7 @@ export function weightsOf(head) {
   return head.shares;
 }
 export const weightAt = (head, row, column) => weightsOf(head)[row * head.columns + column];
+export const sharpness = (head) => weightsOf(head).reduce((sum, weight) => sum + weight * weight, 0);
 export const nameOf = (head) => (head.part ? head.part + " " : "") + `${head.layer}.${head.head}`;
 
 // A pixel a weight; small ones are lifted so that they can be seen.
@@ -17,7 +18,8 @@ export function paint(canvas, head, colour) {
   canvas.height = head.rows;
   const context = canvas.getContext("2d"), image = context.createImageData(head.columns, head.rows);
   const [r, g, b] = rgbOf(colour), weights = weightsOf(head);
-  for (let i = 0; i < weights.length; ++i) image.data.set([r, g, b, 255 * Math.pow(weights[i], 0.55)], 4 * i);
+  const lift = matchMedia("(prefers-color-scheme: dark)").matches ? 0.4 : 0.55;
+  for (let i = 0; i < weights.length; ++i) image.data.set([r, g, b, 255 * Math.pow(weights[i], lift)], 4 * i);
   context.putImageData(image, 0, 0);
 }
 

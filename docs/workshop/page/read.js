@@ -34,16 +34,19 @@ async function drawDiagrams(lesson) {
   }
 }
 
+const anchorOf = (title) => title.toLowerCase().replace(/[^\w\- ]/g, "").trim().replaceAll(" ", "-");
+
 // Pictures and links are relative to the lessons' folder; a link to another lesson stays on this page.
-function settleLinks(lesson) {
+function settleLinks(lesson, name) {
+  const lessonAt = (other, anchor) => "#read?lesson=" + other + (anchor ? "&at=" + anchor : "");
   const absolute = (path) => new URL(path, new URL(folder, location.origin));
   for (const image of lesson.querySelectorAll("img")) image.src = absolute(image.getAttribute("src")).pathname;
   for (const link of lesson.querySelectorAll("a[href]")) {
     const href = link.getAttribute("href");
-    if (href.startsWith("#")) { link.removeAttribute("href"); continue; }
+    if (href.startsWith("#")) { link.href = lessonAt(name, href.slice(1)); continue; }
     const url = absolute(href);
     if (url.origin !== location.origin) link.rel = "noreferrer", link.target = "_blank";
-    else if (url.pathname.startsWith(folder) && url.pathname.endsWith(".md")) link.href = "#read?lesson=" + url.pathname.slice(folder.length, -3);
+    else if (url.pathname.startsWith(folder) && url.pathname.endsWith(".md")) link.href = lessonAt(url.pathname.slice(folder.length, -3), url.hash.slice(1));
     else link.href = url.pathname, link.target = "_blank";
   }
 }
@@ -59,7 +62,8 @@ export function read(page, given) {
     const names = [...new Set([...overview.matchAll(/\]\(([\w]+)\.md\)/g)].map((found) => found[1]))];
     contents.replaceChildren(...["README", ...names].map((n) => el("a", {href: "#read?lesson=" + n, ...(n === name && {"aria-current": "page"})}, n === "README" ? "all lessons" : n.replace(/_/g, " "))));
     lesson.innerHTML = markdown.render(text);
-    settleLinks(lesson);
+    settleLinks(lesson, name);
+    for (const cell of lesson.querySelectorAll("td")) if (cell.textContent.length < 10) cell.style.whiteSpace = "nowrap";
     const run = runs.find((r) => r.name === name), isStage = /^\d\d_/.test(name);
     for (const heading of isStage ? lesson.querySelectorAll("h1, h2") : [])
       if (heading.tagName === "H1" || heading.textContent === "What to look at") heading.after(el("div.try", {},
@@ -67,6 +71,7 @@ export function read(page, given) {
         run?.writes && el("a.button.quiet", {href: "#write?run=" + name}, "let it write"),
         !run && el("span.note", {}, `Train it, to see it here: build/${name} in a terminal.`)));
     await drawDiagrams(lesson);
+    [...lesson.querySelectorAll("h2, h3")].find((heading) => anchorOf(heading.textContent) === given.get("at"))?.scrollIntoView();
   })().catch((error) => lesson.replaceChildren(el("p.problem", {}, error.message)));
   return () => { open = false; };
 }

@@ -52,7 +52,7 @@ export function rowView(place) {
     place.replaceChildren(
       el("div.stepper", {role: "group", "aria-label": "steps"}, steps.map((name, k) => el("button", {"aria-pressed": String(k === upTo), click: () => { upTo = k; draw(); }}, `${k + 1}  ${name}`))),
       el("p.explain", {}, explanation(upTo, row, answer, rows, columns, best)),
-      el("p", {}, el("span.note", {}, "query  "), vector(answer.query, most), has(4) && el("span.note", {}, "   what comes out  "), has(4) && vector(answer.result, Math.max(...answer.result.map(Math.abs)))),
+      el("div.named", {}, el("span.note", {}, "query"), vector(answer.query, most), has(4) && el("span.note", {}, "what comes out"), has(4) && vector(answer.result, Math.max(...answer.result.map(Math.abs)))),
       list);
     const line = list.querySelector("tr.most");
     if (line) list.scrollTop = line.offsetTop - list.clientHeight / 2;

@@ -5,6 +5,9 @@ import {calm, colourOf, duration, el, percent, thousands} from "dom";
 
 const states = {training: "training", finished: "finished", stopped: "stopped", damaged: "damaged"};
 const byDefault = 14;  // as many curves can be told apart
+// Losses of different tasks are different things: each has its own chart, in the order in which the server counts them.
+const tasks = ["What comes next: the loss of those that write", "Blanks: the loss of a covered character, and of whether two sentences belong together",
+               "Translation: the loss of its next character, the source given"];
 
 function judgement(run) {
   const j = run.judged, f = run.final;
@@ -17,9 +20,9 @@ function judgement(run) {
 
 export function watch(page) {
   let runs = [], ticks = JSON.parse(localStorage.getItem("ticks") ?? "{}"), axis = localStorage.getItem("axis") ?? "steps";
-  let focus = null, step = null, train = false, drawn = "", clear = () => {};
+  let focus = null, step = null, train = false, drawn = "", clear = [];
 
-  const plot = el("div.plot", {}), table = el("tbody", {}), beside = el("aside.beside", {"aria-live": "polite"});
+  const plots = el("div.plots", {}), table = el("tbody", {}), beside = el("aside.beside", {"aria-live": "polite"});
   const choose = (name, label, chosen, then) => el("label.choice", {}, el("input", {type: "radio", name, checked: chosen, change: then}), label);
   const controls = el("div.controls", {},
     el("fieldset.choices", {"aria-label": "axis"}, Object.entries(axes).map(([name, label]) =>
@@ -27,8 +30,8 @@ export function watch(page) {
     el("label.choice", {}, el("input", {type: "checkbox", change: (e) => { train = e.target.checked; draw(true); }}), "training loss, too"));
   page.append(
     el("h1", {}, "Watch them learn"),
-    el("p.lead", {}, "Validation loss, in nats per character: how surprised a model is by the next one. The dotted lines are the ruler."),
-    el("div.beside-curve", {}, el("div", {}, controls, plot), beside),
+    el("p.lead", {}, "Validation loss, in nats per character: how surprised a model is by the one it has to guess. Less is better. The dotted lines are the ruler: the loss of one who knows nothing, how frequent each character is (unigram), or the character before (bigram). Nobody honest gets below the floor."),
+    el("div.beside-curve", {}, el("div", {}, controls, plots), beside),
     el("table.runs", {}, el("thead", {}, el("tr", {}, ["", "run", "progress", "loss", "characters/s", "learning rate", "judge", ""].map((t) => el("th", {scope: "col"}, t)))), table));
 
   const isTicked = (run) => ticks[run.name] ?? (run.state === "training" || runs.filter((r) => r.state !== "damaged").indexOf(run) < byDefault);
@@ -56,7 +59,7 @@ export function watch(page) {
 
   function rowOf(run) {
     const colour = colourOf(run.stage ?? "0");
-    const pick = () => { focus = run.name; step = null; fillTable(); showSample(); };
+    const pick = () => { focus = run.name; step = null; fillTable(); draw(); showSample(); };
     if (run.state === "damaged")
       return el("tr.damaged", {}, el("td", {}), el("td", {}, run.name), el("td", {colspan: 6}, run.problem));
     const share = run.steps ? run.step / run.steps : 1;
@@ -81,18 +84,36 @@ export function watch(page) {
     if (held) table.querySelector(`tr[data-run="${CSS.escape(held)}"] ${kind === "INPUT" ? "input" : "button"}`)?.focus();
   }
 
+  // The ruler of a chart is that of the run in focus, if it is there; the note says what the eye cannot see.
+  function rulerOf(group) {
+    const run = group.find((r) => r.name === focus && r.baselines) ?? group.find((r) => r.baselines);
+    const rulers = new Set(group.map((r) => r.baselines?.unigram.toFixed(4)).filter(Boolean));
+    return {baselines: run?.baselines ?? {}, note: !run ? "The ruler appears when the run has ended." : rulers.size > 1 ? `These learnt from different texts; the ruler is that of ${run.name}.` : ""};
+  }
+
   function draw(anew) {
-    const key = JSON.stringify([axis, train, shownRuns().map((run) => [run.name, run.rows.length, run.state])]);
+    const key = JSON.stringify([axis, train, focus, shownRuns().map((run) => [run.name, run.rows.length, run.state])]);
     if (!anew && key === drawn) return;
     drawn = key;
-    clear();
-    clear = chart(plot, shownRuns(), {axis, train, height: innerWidth < 700 ? 280 : 400, pointed: (value) => {
-      const run = runs.find((r) => r.name === focus);
-      if (!run?.rows) return;
-      const row = value == null ? null : run.rows.reduce((a, b) => (Math.abs(at(run, b, axis) - value) < Math.abs(at(run, a, axis) - value) ? b : a), run.rows[0]);
-      const now = row?.[0] ?? null;
-      if (now !== step) { step = now; showSample(); }
-    }});
+    for (const f of clear) f();
+    clear = [];
+    plots.replaceChildren();
+    const groups = tasks.map((_, task) => shownRuns().filter((run) => run.task === task));
+    if (!groups.flat().length) plots.append(el("p.note", {}, "Tick a run below to see its curve."));
+    const several = groups.filter((group) => group.length).length > 1;
+    for (const [task, group] of groups.entries()) {
+      if (!group.length) continue;
+      const {baselines, note} = rulerOf(group), place = el("div.plot", {}), height = innerWidth < 700 || clear.length ? 260 : 400;
+      plots.append(el("figure", {}, (several || task > 0) && el("figcaption", {}, tasks[task]), place, note && el("p.note", {}, note)));
+      const pointed = (value) => {
+        const run = group.find((r) => r.name === focus);
+        if (!run) return;
+        const row = value == null ? null : run.rows.reduce((a, b) => (Math.abs(at(run, b, axis) - value) < Math.abs(at(run, a, axis) - value) ? b : a), run.rows[0]);
+        const now = row?.[0] ?? null;
+        if (now !== step) { step = now; showSample(); }
+      };
+      clear.push(chart(place, group, {axis, train, focus, baselines, height, pointed}));
+    }
   }
 
   async function refresh() {
@@ -120,5 +141,5 @@ export function watch(page) {
       await new Promise((resolve) => setTimeout(resolve, document.hidden ? 5000 : 1000));
     }
   })();
-  return () => { open = false; clear(); };
+  return () => { open = false; for (const f of clear) f(); };
 }

@@ -43,7 +43,8 @@ function goOn(place, run) {
   };
   const temperature = dial("temperature", "temperature", 0, 2, 0.05, 0.8), topK = dial("top_k", "top-k (0: all)", 0, 60, 1, 40), topP = dial("top_p", "top-p", 0.05, 1, 0.01, 0.95);
   const dials = el("div.dials", {}, [temperature, topK, topP].map((d) => d.element), el("label", {}, "seed", seed));
-  place.append(el("div.desk", {}, el("div", {}, start, el("p.links", {}, go, again), problem, sheet), el("div", {}, dials, side)));
+  place.append(el("p.lead", {}, "A text goes on, character by character. The warmer a character, the less probable it was; a click on it shows what else could stand there."),
+    el("div.desk", {}, el("div", {}, start, el("p.links", {}, go, again), problem, sheet), el("div", {}, dials, side)));
 
   const textNow = (upTo = written.length) => (prompt || lead) + written.slice(0, upTo).map((w) => w.character).join("");
   const question = (count, upTo) => ({run: run.name, text: textNow(upTo), count, temperature: Number(temperature.input.value), top_k: Number(topK.input.value), top_p: Number(topP.input.value),
