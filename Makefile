@@ -70,6 +70,9 @@ $(BUILD)/obj/rooms/%.o: CXXFLAGS += -Wno-shadow
 $(BUILD)/rooms/%.cpp: common/% Makefile
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(wildcard common/$*/*.cpp) >$@
+$(BUILD)/rooms/workshop.cpp: docs/workshop Makefile
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $(filter-out %/main.cpp,$(wildcard docs/workshop/*.cpp)) >$@
 
 $(LIBRARY): $(call objects,$(CORE))
 	@rm -f $@
@@ -86,11 +89,11 @@ $(BUILD)/mechanisms: $(call objects,docs/drawing/mechanisms.cpp docs/drawing/att
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
 # The workshop: a server and the models of all stages. Debian builds cpp-httplib as a library, with these settings.
-WORKSHOP := $(filter-out docs/workshop/main.cpp,$(wildcard docs/workshop/*.cpp))
+WORKSHOP := $(if $(EXTRA),rooms/workshop.cpp,$(filter-out docs/workshop/main.cpp,$(wildcard docs/workshop/*.cpp)))
 HTTPLIB := -DCPPHTTPLIB_OPENSSL_SUPPORT -DCPPHTTPLIB_ZLIB_SUPPORT -DCPPHTTPLIB_BROTLI_SUPPORT
 $(BUILD)/workshop: $(BUILD)/obj/docs/workshop/main.o $(call objects,$(WORKSHOP)) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) -lcpp-httplib -lcrypto
-$(BUILD)/obj/docs/workshop/%.o: CXXFLAGS += -O1 -I$(BUILD) $(HTTPLIB)
+$(BUILD)/obj/docs/workshop/%.o $(BUILD)/obj/rooms/workshop.o: CXXFLAGS += -O1 -I$(BUILD) $(HTTPLIB)
 $(BUILD)/obj/tests/workshop_test.o: CXXFLAGS += $(HTTPLIB)
 
 # Programs for many machines: the same objects, but for the one file that knows of MPI, and the stages about it.
@@ -115,6 +118,10 @@ $(addprefix $(BUILD)/mpi/,$(MPI_STAGES)): $(BUILD)/mpi/%: $(BUILD)/mpi/%.o $(BUI
 $(MPI_PROGRAMS):
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(MPI_LIBS)
 
+# What does not compute is compiled for a quick build.
+$(BUILD)/obj/common/app/%.o $(BUILD)/obj/common/train/%.o $(BUILD)/obj/data/corpus.o $(BUILD)/obj/docs/drawing/%.o: CXXFLAGS += $(if $(EXTRA),,-O1)
+# Without fused multiply-adds, which some machines have, a picture is the same to the byte on all of them.
+$(BUILD)/obj/docs/drawing/%.o: CXXFLAGS += -ffp-contract=off
 # Learners rebuild a stage again and again: -O1 halves the wait and costs no speed, as the work is done in common/.
 $(BUILD)/obj/stages/%.o: CXXFLAGS += $(if $(EXTRA),,-O1 -g0)
 
@@ -180,13 +187,11 @@ TEST_PACKAGES := libopenblas0-serial
 TESTS := $(wildcard tests/*.cpp)
 $(BUILD)/tests: $(call objects,$(TESTS) $(if $(filter tests/workshop%,$(TESTS)),$(WORKSHOP))) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) -lcpp-httplib -lcrypto
-# Compiled for a quick build, as what takes time in them is done in common/. Under sanitizers, what the tests of the command
-# line are about are the programs, and undefined behaviour is looked for in these and in common/.
+# Compiled for a quick build, as what takes time in them is done in common/, where undefined behaviour is looked for.
 $(BUILD)/obj/tests/%.o: CXXFLAGS += -Og -I$(BUILD) -fno-sanitize=undefined
-$(BUILD)/obj/tests/cli_%.o: CXXFLAGS += -fno-sanitize=address
 
 # The models of all stages that train, for the tests: each stage's source in a namespace of its own, and a map of them.
-$(call objects,$(TESTS) $(WORKSHOP) tests/parity/dump.cpp $(addprefix docs/lessons/programs/,memory.cpp copying.cpp)): | $(BUILD)/stages.inc
+$(call objects,$(TESTS) $(WORKSHOP) tests/parity/dump.cpp $(wildcard docs/lessons/programs/*.cpp)): | $(BUILD)/stages.inc
 $(BUILD)/obj/docs/lessons/programs/%.o: CXXFLAGS += -I$(BUILD)
 $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	@mkdir -p $(@D)
@@ -198,8 +203,9 @@ $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	   echo 'const std::map<std::string, babygpt::MakeTranslator> translator_stages = {'; \
 	   printf '    {"%s", make_translator<stage_%s::Model>},\n' $(foreach s,$(TRANSLATORS),$s $s); echo '};'; } >$@
 
-# The tests run twice: in float, as the programs compute, and in double, where gradients are compared with finite differences.
-DOUBLE = BUILD=build/double EXTRA="-DBABYGPT_DOUBLE -O1" TESTS="$(filter-out tests/cli_%,$(TESTS))"
+# The tests run in float, as the programs compute. Those that compare gradients with finite differences run in double too.
+DOUBLE_TESTS := $(shell grep -lE 'check_gradients|sizeof\(real\)|DOCTEST_CONFIG_IMPLEMENT' tests/*.cpp)
+DOUBLE = BUILD=build/double EXTRA="-DBABYGPT_DOUBLE -O1" TESTS="$(filter-out tests/cli_%,$(DOUBLE_TESTS))"
 
 .PHONY: test
 test: $(SETUP) ## build and run all tests
@@ -208,17 +214,21 @@ test: $(SETUP) ## build and run all tests
 	@+$(building) $(DOUBLE) build/double/tests
 	@tests/run "build/tests -sf=*cli_*" "build/tests -sfe=*cli_*" build/double/tests "$(LESSONS) check"
 
-# In float, as the programs compute; -Og, as a step takes dozens of times longer whatever is optimised. Long tests take
-# fewer steps then (sanitized), and limits on the address space, of which a sanitizer needs terabytes, are left out.
+# In float, as the programs compute; -Og, as a step takes dozens of times longer whatever is optimised. The tests of the
+# command line are the usual ones and drive the sanitized programs; long ones take fewer steps then (sanitized), and
+# limits on the address space, of which a sanitizer needs terabytes, are left out.
 .PHONY: sanitize
-SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -Og -DSANITIZED
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -Og
 sanitize: $(SETUP) ## the tests and the programs under the address and undefined-behaviour sanitizers, threads under theirs
 	@tests/install $(TEST_PACKAGES)
-	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" all build/asan/tests
+	@+$(building) build/tests
+	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" TESTS="$(filter-out tests/cli_%,$(TESTS))" \
+	    $(addprefix build/asan/,$(STAGES) corpus report draw tests)
 	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -Og" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
-	@ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 \
-	    tests/run "build/asan/tests -sf=*cli_r*,*cli_m*" "build/asan/tests -sfe=*cli_r*,*cli_m*" "build/tsan/tests --test-suite=threads"
+	@SANITIZED=$(CURDIR)/build/asan ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 \
+	    tests/run "build/tests -sf=*cli_r*,*cli_m*" "build/tests -sf=*cli_* -sfe=*cli_r*,*cli_m*,*cli_tools*" \
+	    build/asan/tests "build/tsan/tests --test-suite=threads"
 
 .PHONY: test-mpi
 test-mpi: mpi ## the stages with 2 and 3 ranks on this machine: what they learn, and what happens when one fails

@@ -40,11 +40,8 @@ inline const std::vector<std::string> trained_stages = [] {
     return names;
 }();
 
-#ifdef SANITIZED
-constexpr bool sanitized = true;  // and dozens of times slower
-#else
-constexpr bool sanitized = false;
-#endif
+// make sanitize names the directory of programs that are built for sanitizers, and dozens of times slower.
+inline const char* const sanitized = std::getenv("SANITIZED");
 // For long tests: all, or some of each kind where a sanitizer makes them too long.
 inline const std::vector<std::string> several_stages =
     sanitized ? std::vector<std::string>{"00_counts", "01_bigram", "04_multihead", "10_gpt", "12_relative"}
@@ -95,8 +92,10 @@ class Shell {
     static bool ready() { return std::filesystem::exists(programs() / "report"); }
 
   private:
-    // They stand beside the tests, built with the same flags.
-    static std::filesystem::path programs() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
+    // They stand beside the tests, unless others are to be tested.
+    static std::filesystem::path programs() {
+        return sanitized ? sanitized : std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    }
     static std::string get(const std::filesystem::path& file) {
         std::ifstream in(file, std::ios::binary);
         return {std::istreambuf_iterator<char>(in), {}};
