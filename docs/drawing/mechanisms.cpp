@@ -175,8 +175,8 @@ std::string draw_layernorm() {
             d.line(format("M%g %gh%g", left - 8, zero, 8 * bar + 16), kind::faint, 1);
             d.note(left - 12, zero, "0", kind::faint, "end");
         }
-        d.line(format("M%g %.1fh%g", lefts[0] - 4, zero - unit * mean, 8 * bar + 8), kind::gradient, 1.5, "5 3");
-        d.note(lefts[0] + 8 * bar + 8, zero - unit * mean, "mean " + decimal(mean), kind::gradient, "start");
+        d.line(format("M%g %.1fh%g", lefts[0] - 4, zero - unit * mean, 8 * bar + 8), kind::ink, 1.5, "5 3");
+        d.note(lefts[0] + 8 * bar + 8, zero - unit * mean, "mean " + decimal(mean), kind::ink, "start");
         d.note(lefts[1] + 8 * bar + 8, zero - 36, "deviation", kind::faint, "start");
         d.note(lefts[1] + 8 * bar + 8, zero - 20, decimal(std::sqrt(square), 2), kind::faint, "start");
     }

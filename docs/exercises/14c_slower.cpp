@@ -4,8 +4,8 @@
 // to translate, and returns what the new places find there. There is no padding: it reads one text.
 //
 // The symptom: what it returns is right, to the last digits, at every step; no test of the numbers finds anything. But
-// the memory grows with every character, and so does the time. After a hundred characters it is slower than without a
-// cache.
+// the memory grows with every character, and so does the time: from the second character on it does more work than
+// without a cache.
 //
 // Check it: make exercise N=14c
 #include <cmath>
