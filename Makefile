@@ -204,7 +204,7 @@ $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	   printf '    {"%s", make_translator<stage_%s::Model>},\n' $(foreach s,$(TRANSLATORS),$s $s); echo '};'; } >$@
 
 # The tests run in float, as the programs compute. Those that compare gradients with finite differences run in double too.
-DOUBLE_TESTS := $(shell grep -lE 'check_gradients|sizeof\(real\)|DOCTEST_CONFIG_IMPLEMENT' tests/*.cpp)
+DOUBLE_TESTS := $(shell grep -lE 'check_gradients|sizeof\(real\)|DOCTEST_CONFIG_IMPLEMENT' tests/*.cpp) tests/fixture.cpp tests/shell.cpp
 DOUBLE = BUILD=build/double EXTRA="-DBABYGPT_DOUBLE -O1" TESTS="$(filter-out tests/cli_%,$(DOUBLE_TESTS))"
 
 .PHONY: test
@@ -234,7 +234,7 @@ sanitize: $(SETUP) ## the tests and the programs under the address and undefined
 test-mpi: mpi ## the stages with 2 and 3 ranks on this machine: what they learn, and what happens when one fails
 	@+$(building) $(BUILD)/mpi/tests $(BUILD)/mpi/probe $(BUILD)/mpi/corpus
 	@tests/run build/mpi/tests
-$(BUILD)/mpi/tests: $(call objects,tests/main.cpp tests/mpi/ranks_test.cpp) $(LIBRARY)
+$(BUILD)/mpi/tests: $(call objects,tests/main.cpp tests/shell.cpp tests/mpi/ranks_test.cpp) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 $(BUILD)/mpi/probe: $(BUILD)/obj/tests/mpi/probe.o $(BUILD)/mpi/ranks.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(MPI_LIBS)

@@ -113,13 +113,17 @@ struct Block : Module {
         x = x + feed_forward(norm2(x));
         return x;  // (B, new, C)
     }
+    Tensor operator()(const Tensor& x) const {  // (B, T, C)
+        Cache nothing_read;
+        return (*this)(x, nothing_read);
+    }
 };
 //< block
 
 //> model
 struct Model : LanguageModel {
     Embedding token_embedding, position_embedding;
-    std::vector<Block> blocks;
+    Sequential<Block> blocks;
     LayerNorm norm;
     Linear lm_head;
     bool absolute;
@@ -143,14 +147,17 @@ struct Model : LanguageModel {
         fill_waves(position_embedding.weight, 0.05);  // places near each other start alike
     }
 
+    Tensor embeddings(const Tokens& ids, int read) const {  // (B, new)
+        Tensor x = token_embedding(ids);                    // (B, new, C)
+        return absolute ? x + position_embedding(positions(ids.T, read)) : x;
+    }
     Tensor operator()(const Tokens& ids) const override {  // (B, T)
-        std::vector<Cache> nothing_read(blocks.size());
-        return (*this)(ids, nothing_read);  // (B, T, V)
+        Tensor x = blocks(embeddings(ids, 0));             // (B, T, C)
+        return lm_head(norm(x));                           // (B, T, V)
     }
     // New characters: what came before them is in the caches, one for each block.
-    Tensor operator()(const Tokens& ids, std::vector<Cache>& caches) const {  // (B, new)
-        Tensor x = token_embedding(ids);                                      // (B, new, C)
-        if (absolute) x = x + position_embedding(positions(ids.T, caches[0].length()));
+    Tensor operator()(const Tokens& ids, std::vector<Cache>& caches) const {     // (B, new)
+        Tensor x = embeddings(ids, caches[0].length());                          // (B, new, C)
         for (size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, caches[i]);  // (B, new, C)
         return lm_head(norm(x));                                                 // (B, new, V)
     }
@@ -171,7 +178,8 @@ int main(int argc, char** argv) {
                      .warmup = 100,
                      .decay = true,
                      .clip = 1,
-                     .eval_batches = 20};
+                     .eval_batches = 20,
+                     .checkpoint = 0};
     return run_stage<Model>(argc, argv, defaults, [](const Model& model, int block_size) {
         return model.absolute ? cached_writer<Cache>(model, block_size) : sliding_writer<Cache>(model, block_size);
     });

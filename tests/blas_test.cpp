@@ -1,4 +1,6 @@
 // The BLAS that products go to: asked from many threads at once, and what the programs do with a serial one.
+#include <nlohmann/json.hpp>
+
 #include "common/base/thread_pool.h"
 #include "common/tensor/gemm.h"
 #include "tests/check.h"

@@ -1,4 +1,5 @@
 // Stage 13 as a user types it: trains, fills blanks, says what follows, and opens what Hugging Face saved.
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "tests/shell.h"

@@ -72,21 +72,22 @@ TEST_SUITE("command line") {
         refuses(shell, "13_bert --checkpoint 1", "has no --checkpoint");
     }
 
-    TEST_CASE("10_gpt: --checkpoint trains to the same losses and weights, and is kept for --resume" *
+    TEST_CASE("10_gpt, 12_relative: --checkpoint trains to the same losses and weights, and is kept for --resume" *
               with_programs()) {
         Shell shell;
         write_small_text(shell);
-        std::string line = quick("10_gpt", 4) + " --n-layer 5 --n-embd 16 --dropout 0.1 ";
-        works(shell, line + "--out plain");
-        for (const std::string k : {"1", "2", "5"}) {
-            works(shell, line + "--out forgets --checkpoint " + k);
+        for (const std::string stage : {"10_gpt", "12_relative"}) {
+            std::string line = quick(stage, 4) + " --n-layer 5 --n-embd 16 --dropout 0.1 ";
+            works(shell, line + "--out plain");
+            for (const std::string k : {"1", "2", "5"}) {
+                works(shell, line + "--out forgets --checkpoint " + k);
+                CHECK(losses(shell, "forgets") == losses(shell, "plain"));
+                CHECK(tensors(shell, "forgets/model.safetensors") == tensors(shell, "plain/model.safetensors"));
+            }
+            works(shell, stage + " --resume --out plain --steps 8; " + stage + " --resume --out forgets --steps 8");
             CHECK(losses(shell, "forgets") == losses(shell, "plain"));
-            CHECK(tensors(shell, "forgets/model.safetensors") == tensors(shell, "plain/model.safetensors"));
         }
-        works(shell, "10_gpt --resume --out plain --steps 8; 10_gpt --resume --out forgets --steps 8");
-        CHECK(losses(shell, "forgets") == losses(shell, "plain"));
         refuses(shell, "10_gpt --chunk 4", "has no --chunk");
-        refuses(shell, "12_relative --checkpoint 1", "has no --checkpoint");
         refuses(shell, "05_feedforward --checkpoint 1", "has no --checkpoint");
     }
 

@@ -1,4 +1,6 @@
 // Stage 15 as a user types it: weighs a BERT's heads, cuts some out, and goes on with what is left.
+#include <nlohmann/json.hpp>
+
 #include "tests/shell.h"
 
 using namespace babygpt;

@@ -1,4 +1,6 @@
 // Runs that end before their time: interrupted, killed, and resumed as if nothing had happened.
+#include <nlohmann/json.hpp>
+
 #include "tests/shell.h"
 
 using namespace babygpt;

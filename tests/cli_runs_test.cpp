@@ -1,6 +1,7 @@
 // Runs from the command line: what they write, that they repeat exactly, and what is sampled from them.
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tests/shell.h"

@@ -1,4 +1,6 @@
 // Snapshots of the weights at evaluations: which there are, what is in them, and that they are the same after --resume.
+#include <nlohmann/json.hpp>
+
 #include "tests/shell.h"
 
 using namespace babygpt;

@@ -1,4 +1,6 @@
 // What stands around the stages: make and its scripts.
+#include <nlohmann/json.hpp>
+
 #include "tests/shell.h"
 
 using namespace babygpt;

@@ -1,4 +1,6 @@
 // The program that translates, as a user types it: what it refuses, what it writes, and that it does so again.
+#include <nlohmann/json.hpp>
+
 #include "tests/shell.h"
 
 using namespace babygpt;

@@ -1,6 +1,7 @@
 // The table of options: what it makes of a command line, of --help, and of the options in a file.
 #include "common/base/options.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 

@@ -1,6 +1,7 @@
 // every stage that trains against what PyTorch computes, from fixtures that tests/parity/make_fixtures.py wrote; and
 // docs/checkpoint.md against what checkpoints are.
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "common/base/files.h"

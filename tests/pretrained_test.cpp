@@ -1,5 +1,7 @@
 // Models from Hugging Face: every form that its files have had loads to the same numbers, and what cannot be used is
 // refused with one line that says why.
+#include <nlohmann/json.hpp>
+
 #include "common/train/pretrained.h"
 
 #include "tests/small_bert.h"

@@ -1,5 +1,6 @@
 // What a model's file says beside its tensors: options, vocabulary, the text's hash; and what the programs make of it.
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "common/text/utf8.h"
 #include "common/train/checkpoint.h"

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/base/files.h"
