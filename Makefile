@@ -185,10 +185,12 @@ diff-%:
 # Beside the threaded one it changes nothing; a test shows what the programs do with it.
 TEST_PACKAGES := libopenblas0-serial
 TESTS := $(wildcard tests/*.cpp)
-$(BUILD)/tests: $(call objects,$(TESTS) $(if $(filter tests/workshop%,$(TESTS)),$(WORKSHOP))) $(LIBRARY)
-	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) -lcpp-httplib -lcrypto
-# Compiled for a quick build, as what takes time in them is done in common/, where undefined behaviour is looked for.
-$(BUILD)/obj/tests/%.o: CXXFLAGS += -Og -I$(BUILD) -fno-sanitize=undefined
+TEST_OBJECTS := $(call objects,$(TESTS))
+# The library comes first and whole: what is in a header, and compiled with both, is taken as the library has it.
+$(BUILD)/tests: $(LIBRARY) $(if $(findstring workshop_test,$(TEST_OBJECTS)),$(call objects,$(WORKSHOP))) $(TEST_OBJECTS)
+	$(CXX) $(CXXFLAGS) -Wl,--whole-archive $< -Wl,--no-whole-archive $(filter-out $<,$^) -o $@ $(LDLIBS) -lcpp-httplib -lcrypto
+# Compiled for a quick build, as what takes time in them is done in common/.
+$(BUILD)/obj/tests/%.o: CXXFLAGS += -Og -I$(BUILD)
 
 # The models of all stages that train, for the tests: each stage's source in a namespace of its own, and a map of them.
 $(call objects,$(TESTS) $(WORKSHOP) tests/parity/dump.cpp $(wildcard docs/lessons/programs/*.cpp)): | $(BUILD)/stages.inc
@@ -214,15 +216,16 @@ test: $(SETUP) ## build and run all tests
 	@+$(building) $(DOUBLE) build/double/tests
 	@tests/run "build/tests -sf=*cli_*" "build/tests -sfe=*cli_*" build/double/tests "$(LESSONS) check"
 
-# In float, as the programs compute; -Og, as a step takes dozens of times longer whatever is optimised. The tests of the
-# command line are the usual ones and drive the sanitized programs; long ones take fewer steps then (sanitized), and
-# limits on the address space, of which a sanitizer needs terabytes, are left out.
+# In float, as the programs compute. The tests themselves are the usual ones, linked with the sanitized core, or driving
+# the sanitized programs; long ones take fewer steps then (sanitized), and limits on the address space, of which a
+# sanitizer needs terabytes, are left out.
 .PHONY: sanitize
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -Og
+$(BUILD)/obj/rooms/tensor.o: CXXFLAGS += -O1  # vectors in registers: a step takes two thirds of the time
 sanitize: $(SETUP) ## the tests and the programs under the address and undefined-behaviour sanitizers, threads under theirs
 	@tests/install $(TEST_PACKAGES)
 	@+$(building) build/tests
-	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" TESTS="$(filter-out tests/cli_%,$(TESTS))" \
+	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" TEST_OBJECTS="$(filter-out %/cli_%,$(TEST_OBJECTS))" \
 	    $(addprefix build/asan/,$(STAGES) corpus report draw tests)
 	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -Og" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests

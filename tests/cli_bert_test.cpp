@@ -10,8 +10,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-// Lines that follow each other, and a command line that trains on them for a moment.
-void write_lines(const Shell& shell) { works(shell, "corpus write tales --bytes 8000 | sed 's/[.] /.\\n/g' > lines"); }
+// A command line that trains on a few lines for a moment.
 std::string quick_bert(int steps = 5) {
     return "13_bert --data lines --batch-size 4 --block-size 64 --n-embd 8 --n-head 2 --n-layer 1 --eval-interval 2 "
            "--eval-batches 2 --steps " +

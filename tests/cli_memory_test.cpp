@@ -5,10 +5,11 @@ using namespace babygpt;
 
 namespace {
 
+const std::string small =
+    "train --data lines --batch-size 4 --block-size 64 --n-embd 16 --n-head 2 --n-layer 3 --eval-interval 3 "
+    "--eval-batches 1 --threads 2 ";
 std::string train(const std::string& more, int steps = 6) {
-    return "16_memory train --batch-size 4 --n-embd 16 --n-head 2 --n-layer 3 --eval-interval 3 --eval-batches 1 "
-           "--threads 2 --steps " +
-           std::to_string(steps) + " " + more;
+    return "16_memory " + small + "--steps " + std::to_string(steps) + " " + more;
 }
 
 std::vector<Cells> losses(const Shell& shell, const std::string& run) {
@@ -23,6 +24,7 @@ std::vector<Cells> losses(const Shell& shell, const std::string& run) {
 TEST_SUITE("command line") {
     TEST_CASE("16_memory: --checkpoint trains to the same losses and the same weights" * with_programs()) {
         Shell shell;
+        write_lines(shell);
         works(shell, train("--checkpoint 0 --out plain"));
         for (const std::string k : {"1", "2", "3", "9"}) {
             CAPTURE(k);
@@ -30,14 +32,13 @@ TEST_SUITE("command line") {
             CHECK(losses(shell, "forgets_" + k) == losses(shell, "plain"));
             CHECK(tensors(shell, "forgets_" + k + "/model.safetensors") == tensors(shell, "plain/model.safetensors"));
         }
-        works(shell,
-              "13_bert --batch-size 4 --n-embd 16 --n-head 2 --n-layer 3 --eval-interval 3 --eval-batches 1 "
-              "--threads 2 --steps 6 --out bert");
+        works(shell, "13_bert " + small + "--steps 6 --out bert");
         CHECK(losses(shell, "bert") == losses(shell, "plain"));
     }
 
     TEST_CASE("16_memory: a run that stopped goes on, with the options it had or with others" * with_programs()) {
         Shell shell;
+        write_lines(shell);
         works(shell, train("--out whole"));
         works(shell, train("--out again", 3) + "; 16_memory train --resume --out again --steps 6");
         works(shell, train("--checkpoint 2 --out other", 3) +
@@ -49,6 +50,7 @@ TEST_SUITE("command line") {
 
     TEST_CASE("16_memory: --chunk trains, and the model fills blanks in texts of any length" * with_programs()) {
         Shell shell;
+        write_lines(shell);
         works(shell, train("--chunk 16 --dropout 0 --out run"));
         works(shell, train("--dropout 0 --out whole"));
         std::vector<Cells> chunked = losses(shell, "run"), whole = losses(shell, "whole");

@@ -10,9 +10,9 @@ namespace {
 
 // A BERT of two layers of four heads that has been trained for a moment, in runs/13_bert.
 void train_bert(const Shell& shell) {
-    works(shell, "corpus write tales --bytes 8000 | sed 's/[.] /.\\n/g' > lines");
+    write_lines(shell);
     works(shell,
-          "13_bert --data lines --batch-size 4 --block-size 64 --n-embd 16 --n-head 4 --n-layer 2 "
+          "13_bert --data lines --batch-size 2 --block-size 64 --n-embd 16 --n-head 4 --n-layer 2 "
           "--eval-interval 10 --eval-batches 2 --steps 20");
 }
 const std::string train_on = "15_prune train --steps 4 --eval-interval 2 --eval-batches 2 --decay 0";

@@ -328,7 +328,7 @@ TEST_SUITE("command line") {
         refuses(shell, line + " --threads 1", "--threads is 1, it was 2");
         refuses(shell, line + " --dropout 0.25", "--dropout is 0.25, it was 0.0");
         refuses(shell, line + " --learning-rate 1e-4", "--learning-rate is 0.0001, it was 0.003");
-        refuses(shell, line + " --n-embd 100", "--n-embd is 100, it was 96");
+        refuses(shell, line + " --n-embd 100", "--n-embd is 100, it was 32");
         refuses(shell, line + " --data other", "--data is \"other\", it was \"text\"");
         refuses(shell, line + " --steps 3", "it is at step 6 already, --steps is 3");
         refuses(shell, line + " --prompt \u00eb", "'\u00eb' (U+00EB) at position 1");

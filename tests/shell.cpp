@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -22,10 +21,9 @@ void put(const std::filesystem::path& file, const std::string& bytes) {
     std::ofstream(file, std::ios::binary) << bytes;
 }
 
-// They stand beside the tests, unless others are to be tested. (with_programs asks before `sanitized` has its value.)
+// They stand beside the tests, unless others are to be tested.
 std::filesystem::path programs() {
-    const char* others = std::getenv("SANITIZED");
-    return others ? others : std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    return sanitized ? sanitized : std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
 }  // namespace
@@ -49,7 +47,6 @@ const std::vector<std::string> trained_stages = [] {
     return names;
 }();
 
-const char* const sanitized = std::getenv("SANITIZED");
 const std::vector<std::string> several_stages =
     sanitized ? std::vector<std::string>{"00_counts", "01_bigram", "04_multihead", "10_gpt", "12_relative"}
               : all_stages;
@@ -118,9 +115,11 @@ std::string works(const Shell& shell, const std::string& line) {
 }
 
 void write_small_text(const Shell& shell) { works(shell, "corpus write tales --bytes 4000 > text"); }
+void write_lines(const Shell& shell) { works(shell, "corpus write tales --bytes 8000 | sed 's/[.] /.\\n/g' > lines"); }
 std::string quick(const std::string& stage, int steps) {
     std::string line = stage + " --data text --tokens 20";
     if (stage == "00_counts") return line;
+    if (stage >= "10_gpt") line += " --n-embd 32 --n-layer 2";  // the default is a larger one
     return line + " --batch-size 4 --block-size 8 --eval-interval 2 --eval-batches 2 --steps " + std::to_string(steps);
 }
 

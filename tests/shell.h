@@ -2,6 +2,7 @@
 #pragma once
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -17,7 +18,7 @@ extern const std::vector<std::string> all_stages;
 extern const std::vector<std::string> trained_stages;
 
 // make sanitize names the directory of programs that are built for sanitizers, and dozens of times slower.
-extern const char* const sanitized;
+inline const char* const sanitized = std::getenv("SANITIZED");
 // For long tests: all, or some of each kind where a sanitizer makes them too long.
 extern const std::vector<std::string> several_stages;
 
@@ -66,6 +67,8 @@ std::string works(const Shell& shell, const std::string& line);
 // A small text, and a stage's command line that trains on it for a moment.
 void write_small_text(const Shell& shell);
 std::string quick(const std::string& stage, int steps = 5);
+// The same as `lines`, a sentence on each, as 13 to 16 read a file.
+void write_lines(const Shell& shell);
 
 // A checkpoint's tensors: their names, shapes and bytes, without the metadata.
 std::string tensors(const Shell& shell, const std::string& file);
