@@ -225,7 +225,7 @@ $(BUILD)/obj/rooms/tensor.o: CXXFLAGS += -O1  # vectors in registers: a step tak
 sanitize: $(SETUP) ## the tests and the programs under the address and undefined-behaviour sanitizers, threads under theirs
 	@tests/install $(TEST_PACKAGES)
 	@+$(building) build/tests
-	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" TEST_OBJECTS="$(filter-out %/cli_%,$(TEST_OBJECTS))" \
+	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" TEST_OBJECTS="$(filter-out $(BUILD)/obj/tests/cli_%,$(TEST_OBJECTS))" \
 	    $(addprefix build/asan/,$(STAGES) corpus report draw tests)
 	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -Og" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
