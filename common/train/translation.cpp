@@ -16,8 +16,8 @@ namespace babygpt {
 
 namespace {
 
-constexpr size_t glance = 100, judged = 300;  // sentences translated at each evaluation, and at the end
-constexpr size_t side_by_side = 25;           // of them at once
+constexpr size_t glance = 5, judged = 15;  // sentences for each of eval_batches: at each evaluation, and at the end
+constexpr size_t side_by_side = 25;        // of them at once
 
 std::u32string all_text(const ParallelCorpus& text) {
     std::u32string all;
@@ -170,12 +170,12 @@ size_t Translation::count_exact(const std::vector<std::string>& translations) co
 
 std::string Translation::remark(double, const Module* model) const {
     if (!model) return "";
-    std::vector<std::string> some = translations(*model, glance);
+    std::vector<std::string> some = translations(*model, glance * size_t(options.eval_batches));
     return format("%zu of %zu unseen sentences exact", count_exact(some), some.size());
 }
 
 void Translation::show(const Module& model, const Tell& tell) const {
-    std::vector<std::string> results = translations(model, judged);
+    std::vector<std::string> results = translations(model, judged * size_t(options.eval_batches));
     size_t exact = count_exact(results);
     std::string written, sample;
     for (size_t i = 0; i < std::min<size_t>(10, results.size()); ++i) {
