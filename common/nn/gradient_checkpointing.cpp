@@ -17,7 +17,7 @@ thread_local int checkpointed_blocks = 0;
 Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x) {
     if (!grad_enabled()) return f(x);  // nothing is kept anyway
     DropoutScope::Stream stream = DropoutScope::current();
-    Rng coins = stream.keys ? *stream.keys : Rng(0);  // where the stream of dropout's coins stands
+    Rng masks = stream.keys ? *stream.keys : Rng(0);  // where the stream of dropout masks stands
     auto forgetting = [&] {
         NoGrad forget;
         return f(x);
@@ -26,12 +26,12 @@ Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x
     y.node->wants_grad = true;  // f may have parameters even if x wants no gradient
     y.node->inputs = {x};
     y.node->hides_parameters = true;
-    y.node->pullback = [f, x, stream, coins](Array& dy) {
+    y.node->pullback = [f, x, stream, masks](Array& dy) {
         if (!grad_enabled()) fail("checkpoint: what is forgotten cannot be computed again under NoGrad");
         Tensor again_x = make_tensor(x.node->value);  // the walk from here ends at this copy of x
         again_x.node->wants_grad = x.wants_grad();
-        Rng same_coins = coins;
-        DropoutScope again({stream.keys ? &same_coins : nullptr, stream.first_row});
+        Rng same_masks = masks;
+        DropoutScope again({stream.keys ? &same_masks : nullptr, stream.first_row});
         Tensor again_y = f(again_x);
         if (again_y.node->pullback)
             again_y.backward(make_tensor(std::make_shared<Array>(std::move(dy))));
