@@ -12,6 +12,7 @@
 #include "common/nn/bert.h"
 #include "common/nn/nn.h"
 #include "common/nn/optim.h"
+#include "common/nn/schedule.h"
 #include "common/tensor/ops.h"
 #include "common/tensor/tensor.h"
 #include "common/text/batches.h"

@@ -2,6 +2,7 @@
 #pragma once
 #include "common/base/thread_pool.h"
 #include "common/nn/optim.h"
+#include "common/nn/schedule.h"
 #include "common/train/gradient_exchange.h"
 #include "common/train/objective.h"
 
