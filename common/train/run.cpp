@@ -29,15 +29,11 @@ Options without_slashes(Options options) {  // at the end of --out
     return options;
 }
 
-// Calls f with each option that a run keeps though it determines no weight: how often it is saved, in how little memory
-// it trains, and its sample.
+// Calls f with each option of the stage that is kept only to resume.
 template <class F>
 void for_settings(const Options& stage, F f) {
-    for (const Option& option : option_table()) {
-        bool of_training = option.name == "save_interval" || option.name == "snapshots" ||
-                           option.name == "checkpoint" || option.name == "chunk";
-        if (!option.saved && (option.group == Group::writing || of_training) && option.has(stage)) f(option);
-    }
+    for (const Option& option : option_table())
+        if (option.saved == Saved::to_resume && option.has(stage)) f(option);
 }
 
 // Whether the evaluation of this number, out of `count`, is among the `most` that are spread evenly over all of them.
