@@ -26,8 +26,8 @@ bool translates(const Options& stage) { return stage.task == Task::translate; }
 bool fills(const Options& stage) { return stage.task == Task::fill || stage.task == Task::measure; }
 bool no_pairs(const Options& stage) { return !translates(stage); }
 bool draws(const Options& stage) { return fills(stage) || translates(stage); }
-bool forgets(const Options& stage) { return stage.checkpoint >= 0; }
-bool forgets_chunks(const Options& stage) { return forgets(stage) && fills(stage); }
+bool checkpoints(const Options& stage) { return stage.checkpoint >= 0; }
+bool chunks(const Options& stage) { return checkpoints(stage) && fills(stage); }
 constexpr auto prunes = with<&Options::tolerance>;
 constexpr auto trains = with<&Options::steps>, uses_trainer = with<&Options::n_embd>;  // 01 has a loop of its own
 
@@ -104,9 +104,9 @@ const std::vector<Option>& option_table() {
         {"eval_batches", &O::eval_batches, Group::training, trains, saved, 1, million,
          "batches an evaluation averages over"},
         {"threads", &O::threads, Group::training, trains, saved, 0, 1024, "worker threads; 0: one per core"},
-        {"checkpoint", &O::checkpoint, Group::training, forgets, to_resume, 0, thousand,
-         "to save memory, so many layers are forgotten and computed again together; 0: none"},
-        {"chunk", &O::chunk, Group::training, forgets_chunks, to_resume, 0, million,
+        {"checkpoint", &O::checkpoint, Group::training, checkpoints, to_resume, 0, thousand,
+         "to save memory, so many layers together are computed again instead of kept; 0: none"},
+        {"chunk", &O::chunk, Group::training, chunks, to_resume, 0, million,
          "to save memory, so many places go through the feed-forward layer at once; 0: all"},
         {"out", &O::out, Group::training, every, not_saved, 1, 0, "directory of the run"},
         {"save_interval", &O::save_interval, Group::training, trains, to_resume, 1, billion,
