@@ -3,7 +3,7 @@
 #include "common/app/bert.h"
 #include "common/app/command_line.h"
 #include "common/app/main.h"
-#include "common/app/memory.h"
+#include "common/app/memory_table.h"
 #include "common/app/prune.h"
 #include "common/app/sample.h"
 #include "common/app/translate.h"

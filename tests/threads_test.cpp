@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "common/babygpt.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 #include "tests/check.h"
 
 namespace threads_test {

@@ -4,7 +4,7 @@
 #include "common/nn/bert.h"
 #include "common/text/pairs.h"
 #include "common/text/tokenizer.h"
-#include "common/train/run.h"
+#include "common/train/training_run.h"
 
 namespace babygpt {
 

@@ -16,7 +16,7 @@
 
 #include "common/babygpt.h"
 #include "common/train/pretrained.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 
 #define main stage_main
 namespace bigram {

@@ -9,7 +9,7 @@
 
 #include "common/babygpt.h"
 #include "common/train/ranks.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 
 #define main stage_main
 namespace gpt {

@@ -1,4 +1,4 @@
-#include "common/train/run.h"
+#include "common/train/training_run.h"
 
 #include <algorithm>
 #include <cmath>

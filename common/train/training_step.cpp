@@ -1,4 +1,4 @@
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 
 #include <chrono>
 #include <optional>

@@ -1,4 +1,4 @@
-// Updates of a model's parameters, on several threads and ranks.
+// A step of training: one update of the parameters; on several threads and ranks.
 #pragma once
 #include "common/base/thread_pool.h"
 #include "common/nn/optim.h"
