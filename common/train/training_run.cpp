@@ -11,6 +11,7 @@
 #include "common/base/signals.h"
 #include "common/train/agreement.h"
 #include "common/train/ranks.h"
+#include "common/train/snapshots.h"
 
 namespace babygpt {
 
@@ -34,14 +35,6 @@ template <class F>
 void for_settings(const Options& stage, F f) {
     for (const Option& option : option_table())
         if (option.saved == Saved::to_resume && option.has(stage)) f(option);
-}
-
-// Whether the evaluation of this number, out of `count`, is among the `most` that are spread evenly over all of them.
-bool is_chosen(int64_t number, int64_t count, int64_t most) {
-    if (count <= most) return true;
-    if (most < 2) return false;
-    auto nearest = [](int64_t i, int64_t from, int64_t to) { return (2 * i * to + from) / (2 * from); };
-    return nearest(nearest(number, count - 1, most - 1), most - 1, count - 1) == number;
 }
 
 std::string best_file(const std::string& directory) { return directory + "/model.safetensors"; }
@@ -135,24 +128,10 @@ void TrainingRun::record(int step, Losses losses, const Module* model) {
     if (planned(step) && model && ranks::first()) {
         std::string bytes = to_safetensors(objective.describe(*model, step, losses));
         if (better) write_whole(best_file(options.out), bytes);
-        keep_snapshot(step, bytes);
+        keep_snapshot(options, step, bytes);
     }
     progress.say(describe(rows.back(), model));
     mark = Clock::now();
-}
-
-// Which evaluations leave one is known from the start, so that none has to be removed and a resumed run has the same.
-void TrainingRun::keep_snapshot(int step, const std::string& bytes) const {
-    constexpr double MB = 1e6;
-    int count = (options.steps + options.eval_interval - 1) / options.eval_interval + 1;
-    int number = (step + options.eval_interval - 1) / options.eval_interval;
-    int most = int(std::min(options.snapshots * MB / double(bytes.size()), double(count)));
-    if (!is_chosen(number, count, most)) return;
-    std::string directory = options.out + "/snapshots";
-    std::error_code error;
-    std::filesystem::create_directory(directory, error);
-    if (error) fail("cannot write to ", directory, ": ", error.message());
-    write_whole(str(directory, "/", step, ".safetensors"), bytes);
 }
 
 std::string TrainingRun::describe(const Row& row, const Module* model) const {

@@ -56,7 +56,6 @@ class TrainingRun {
     void write_metrics() const;
     void write_state(int step, const Module& model, const AdamW& optimiser, const Rng& batches);
     void write(const std::string& name, const std::string& bytes) const;  // on the first rank
-    void keep_snapshot(int step, const std::string& bytes) const;
     double seconds() const;  // since the run began, without the time between an end and a resumption
 
     const Options options;

@@ -1,0 +1,12 @@
+// Snapshots: what a model was at some of its evaluations, for the slider of the workshop.
+#pragma once
+#include "common/base/options.h"
+
+namespace babygpt {
+
+// Writes the bytes of the model at an evaluation if it is one of those that leave a snapshot: as many as --snapshots
+// has room for, spread evenly. They are known from the start, so that none is ever removed, and a resumed run has the
+// same.
+void keep_snapshot(const Options& options, int step, const std::string& bytes);
+
+}  // namespace babygpt
