@@ -7,6 +7,7 @@
 #include "common/tensor/gemm.h"
 #include "common/train/agreement.h"
 #include "common/train/ranks.h"
+#include "common/train/resume.h"
 #include "common/train/training_loop.h"
 
 namespace babygpt {

@@ -4,9 +4,8 @@
 
 namespace babygpt {
 
-// Writes the bytes of the model at an evaluation if it is one of those that leave a snapshot: as many as --snapshots
-// has room for, spread evenly. They are known from the start, so that none is ever removed, and a resumed run has the
-// same.
+// Writes the bytes of a model if its evaluation is one of those that leave a snapshot: as many as --snapshots has room
+// for, spread evenly. Which these are is known from the start: none is removed later, and a resumed run has the same.
 void keep_snapshot(const Options& options, int step, const std::string& bytes);
 
 }  // namespace babygpt
