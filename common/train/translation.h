@@ -1,5 +1,4 @@
-// Translation, the objective of an encoder and decoder: after a text in one language, guess each next character of its
-// translation.
+// Translation, the objective of an encoder and decoder: given a text, guess each next character of its translation.
 #pragma once
 #include "common/nn/bert.h"
 #include "common/text/pairs.h"
