@@ -91,9 +91,8 @@ class Grammar {
     // before it may be any value of its kind.
     std::optional<Derivation> read_sentence(std::string_view sentence) const;
 
-    // The sentence of these choices, which may be those of another grammar that this one can tell. A telling knows all
-    // choices, so it says them in any order and as often as it likes, and <toy.piece> is what else there is to say of
-    // the choice of toy.
+    // The sentence of these choices, which may be those of another grammar that this one can tell: all of them are
+    // known, so they are said in any order and as often as it likes. <toy.piece> is what else toy's choice has to say.
     std::string tell(const Derivation& derivation) const;
 
     // Fails unless each rule of the original, with as many alternatives and uses of the same rules, is in this grammar.

@@ -1,7 +1,7 @@
 // Stage 13: BERT, against Hugging Face's numbers; padding that has no effect; what the original refuses.
 #include "common/babygpt.h"
 #include "common/train/pretraining.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 #include "tests/bert_fixture.h"
 
 #define main stage_main

@@ -69,9 +69,8 @@ inline void check_error(const std::function<void()>& f, const std::vector<std::s
         CHECK_MESSAGE(text.find(word) != text.npos, "\"", text, "\" should say \"", word, "\"");
 }
 
-// Compares the gradient of every number in `inputs` with (f(x + h) - f(x - h)) / 2h. The loss is a weighted sum of what
-// f returns: not a plain one, as softmax's rows sum to 1 whatever goes in. With `most`, tries only so many numbers of
-// each input.
+// Compares the gradient of every number in `inputs`, or of `most` in each, with (f(x + h) - f(x - h)) / 2h. The loss is
+// a weighted sum of what f returns: not a plain one, as softmax's rows sum to 1 whatever goes in.
 inline void check_gradients(const std::function<Tensor()>& f, std::vector<Tensor> inputs, size_t most = SIZE_MAX,
                             double tolerance = in_double ? 1e-6 : 1e-2) {
     const double h = in_double ? 1e-5 : 1e-2, noise = in_double ? 1e-10 : 0;  // of the difference itself, from rounding

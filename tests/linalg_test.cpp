@@ -1,5 +1,4 @@
-// A second opinion on matrix products: xtensor-blas. In a file of its own, as its header and <cblas.h> exclude each
-// other.
+// A second opinion on matrix products: xtensor-blas, whose header does not go into one file with <cblas.h>.
 #include <xtensor-blas/xlinalg.hpp>
 #include <xtensor/xadapt.hpp>
 

@@ -1,5 +1,4 @@
-// Every operation: its gradient against finite differences, an example worked by hand, and what it says to shapes that
-// do not fit.
+// Every operation: its gradient against finite differences, an example worked by hand, and its word on bad shapes.
 #include "common/tensor/ops.h"
 
 #include "tests/check.h"

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "common/babygpt.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 #include "tests/check.h"
 #include "tests/shell.h"
 
@@ -59,7 +59,7 @@ TEST_SUITE("options") {
             }
             CHECK(!option.help.empty());
             CHECK((option.fits({}) || option.empty({}) || !option.has({})));
-            if (option.saved) saved.insert(option.name);
+            if (option.saved == Saved::always) saved.insert(option.name);
             if (option.has(whole) || option.has(pruning)) of_whole.insert(option.name);
         }
         CHECK(std::ranges::includes(of_whole, saved));
@@ -95,7 +95,7 @@ TEST_SUITE("options") {
 
     TEST_CASE("options_from_json: every option is of its kind and in its range") {
         for (const Option& option : option_table()) {
-            if (!option.saved) continue;
+            if (option.saved != Saved::always) continue;
             CAPTURE(option.name);
             auto refused = [&](const Json& value) {
                 CAPTURE(value.dump());

@@ -1,7 +1,7 @@
 // Stage 15: heads switched off and cut out, against Hugging Face's numbers; a small model that trains on.
 #include "common/babygpt.h"
 #include "common/train/heads.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 #include "tests/bert_fixture.h"
 
 #define main stage_main

@@ -1,7 +1,7 @@
 // checkpoint() and stage 16: the same gradients in less memory.
 #include "common/tensor/allocator.h"
 #include "common/train/pretraining.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 #include "tests/check.h"
 #include "tests/fixture.h"
 

@@ -1,5 +1,4 @@
-// Stage 12: scores that know distances, against 10, against Hugging Face's numbers, and written with a cache that
-// slides.
+// Stage 12: scores that know distances, against 10 and Hugging Face's numbers, and writing with a cache that slides.
 #include "common/babygpt.h"
 #include "tests/check.h"
 #include "tests/fixture.h"

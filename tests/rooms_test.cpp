@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <regex>
 #include <set>
@@ -51,6 +52,16 @@ std::map<std::string, std::set<std::string>> table_of_rooms() {
     return rooms;
 }
 
+// Calls f with every file of a room.
+void for_sources(const std::function<void(const std::string& file)>& f) {
+    for (const char* top : {"common", "data"})
+        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(top)) {
+            std::string file = entry.path().string();
+            bool source = file.ends_with(".cpp") || file.ends_with(".h");
+            if (source && file != "common/babygpt.h") f(file);  // that one is for stages
+        }
+}
+
 }  // namespace
 
 TEST_SUITE("rooms") {
@@ -62,24 +73,40 @@ TEST_SUITE("rooms") {
         CHECK(rooms.at("base").empty());
     }
 
+    TEST_CASE("rooms: common/README.md names every file, in the row of its room") {
+        const std::regex row("\\| `(\\w+)/` \\|([^|]*)\\|"), name("`(\\w+)`");
+        std::map<std::string, std::set<std::string>> told, there;
+        for (const std::string& line : lines_of("common/README.md"))
+            if (std::smatch parts; std::regex_match(line, parts, row))
+                for (std::sregex_iterator found(line.begin(), line.end(), name), end; found != end; ++found)
+                    told[parts[1]].insert((*found)[1]);
+        for_sources([&](const std::string& file) {
+            std::string stem = fs::path(file).stem();
+            there[room_of(file)].insert(stem);
+            CHECK_MESSAGE(told[room_of(file)].count(stem), file, " is not in common/README.md");
+        });
+        for (const auto& [room, files] : told)
+            for (const std::string& file : files)
+                CHECK_MESSAGE(there[room].count(file), "common/README.md names ", room, "/", file,
+                              ", which is not there");
+    }
+
     TEST_CASE("rooms: no include points to a room that its own does not know") {
         auto rooms = table_of_rooms();
-        const std::regex include("#include \"([^\"]+)\".*");
+        const std::regex include(R"(\s*#\s*include\s*(["<])([^">]+)[">].*)");
         size_t includes = 0;
-        for (const char* top : {"common", "data"})
-            for (const fs::directory_entry& entry : fs::recursive_directory_iterator(top)) {
-                std::string file = entry.path().string();
-                if (!file.ends_with(".cpp") && !file.ends_with(".h")) continue;
-                if (file == "common/babygpt.h" || file == "data/corpus.cpp") continue;  // for stages; a program
-                std::string room = room_of(file);
-                for (const std::string& line : lines_of(file)) {
-                    std::smatch parts;
-                    if (!std::regex_match(line, parts, include)) continue;
-                    std::string other = room_of(parts[1]);
-                    CHECK_MESSAGE((other == room || rooms[room].count(other)), file, " includes ", parts[1].str());
-                    ++includes;
-                }
+        for_sources([&](const std::string& file) {
+            if (file == "data/corpus.cpp") return;  // a program
+            std::string room = room_of(file);
+            for (const std::string& line : lines_of(file)) {
+                std::smatch parts;
+                if (!std::regex_match(line, parts, include)) continue;
+                std::string path = fs::path(parts[2].str()).lexically_normal(), other = room_of(path);
+                if (parts[1] == "<" && !fs::exists(path)) continue;  // of the system
+                CHECK_MESSAGE((other == room || rooms[room].count(other)), file, " includes ", path);
+                ++includes;
             }
+        });
         CHECK(includes > 50);
     }
 }

@@ -1,7 +1,7 @@
 // From scores to text: what pick chooses and how often, and contexts of any length.
 #include "common/write/sampler.h"
 
-#include "common/write/shared_run.h"
+#include "common/write/learnt_by_heart.h"
 #include "tests/check.h"
 
 using namespace babygpt;

@@ -171,7 +171,7 @@ TEST_SUITE("stages") {
                 CAPTURE(s.number);
                 auto model = make_tiny(s);
                 Batch batch = some_batch(6);
-                CheckpointScope forgetting(blocks);
+                CheckpointScope checkpointing(blocks);
                 Tensor loss = cross_entropy((*model)(batch.x), batch.y);
                 std::map<const Node*, std::vector<real>> told;
                 {

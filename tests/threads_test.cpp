@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "common/babygpt.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 #include "tests/check.h"
 
 namespace threads_test {
@@ -63,8 +63,7 @@ Result train(const Options& o, int steps = 4) {
     return result;
 }
 
-// Calls f on worker 0 again and again while the others are idle, until one of them has helped it ten times. Fails if
-// that never happens.
+// Calls f on worker 0 while the others are idle, until one of them has helped ten times; fails if none ever does.
 template <class F>
 void on_a_pool_that_helps(ThreadPool& pool, F f) {
     auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);

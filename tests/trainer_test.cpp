@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/babygpt.h"
-#include "common/train/train.h"
-#include "common/train/trainer.h"
+#include "common/train/training_loop.h"
+#include "common/train/training_step.h"
 #include "tests/check.h"
 #include "tests/temporary.h"
 

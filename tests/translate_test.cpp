@@ -1,7 +1,7 @@
 // Stage 14: an encoder and a decoder, against Hugging Face's numbers; what the caches may not change; what it refuses.
 #include "common/babygpt.h"
 #include "common/text/utf8.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 #include "common/train/translation.h"
 #include "common/write/translator.h"
 #include "tests/check.h"

@@ -3,13 +3,13 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "common/app/attention_maps.h"
 #include "common/app/command_line.h"
 #include "common/app/main.h"
-#include "common/app/maps.h"
 #include "common/base/files.h"
 #include "common/base/format.h"
 #include "common/train/pretrained.h"
-#include "common/train/train.h"
+#include "common/train/training_loop.h"
 #include "common/write/display.h"
 #include "common/write/fill.h"
 #include "common/write/writing.h"

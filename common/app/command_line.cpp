@@ -58,7 +58,7 @@ void add(CLI::App& command, const Option& option, Options& options) {
         auto& value = options.*field;
         constexpr bool is_switch = std::is_same_v<decltype(value), bool&>;
         if constexpr (is_switch)
-            if (!option.saved) return command.add_flag(option.flag(), value, option.help);
+            if (option.saved != Saved::always) return command.add_flag(option.flag(), value, option.help);
         CLI::Option* added = command.add_option(option.flag(), value, option.help)->capture_default_str();
         // A switch that is saved takes 0 or 1: a stage may have it on, so there must be a way to switch it off.
         if constexpr (is_switch) added->type_name("INT")->default_str(str(value));

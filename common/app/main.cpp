@@ -7,7 +7,8 @@
 #include "common/tensor/gemm.h"
 #include "common/train/agreement.h"
 #include "common/train/ranks.h"
-#include "common/train/train.h"
+#include "common/train/resume.h"
+#include "common/train/training_loop.h"
 
 namespace babygpt {
 

@@ -14,7 +14,7 @@
 #include "common/train/evaluate.h"
 #include "common/train/heads.h"
 #include "common/train/ranks.h"
-#include "common/train/train.h"
+#include "common/train/training_loop.h"
 #include "common/write/writing.h"
 
 namespace babygpt {

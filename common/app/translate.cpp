@@ -4,12 +4,12 @@
 
 #include <cstdio>
 
+#include "common/app/attention_maps.h"
 #include "common/app/command_line.h"
 #include "common/app/main.h"
-#include "common/app/maps.h"
 #include "common/base/files.h"
 #include "common/train/pretraining.h"
-#include "common/train/train.h"
+#include "common/train/training_loop.h"
 #include "common/write/display.h"
 #include "common/write/translator.h"
 

@@ -12,8 +12,8 @@ std::string read_file(const std::string& path, size_t most = SIZE_MAX);
 // The next line of standard input, without its end, which may be Windows's; false if there is none.
 bool read_line(std::string& line);
 
-// The bytes of a file where the system has them, without a copy. The file must stay as it is while this lives; one that
-// write_whole replaces does.
+// The bytes of a file where the system has them, without a copy. Nobody may change the file while this lives;
+// write_whole may replace it by another.
 class MappedFile {
   public:
     explicit MappedFile(const std::string& path);

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json, nlohmann::ordered_json;
 
-constexpr bool saved = true, not_saved = false;
+constexpr Saved saved = Saved::always, to_resume = Saved::to_resume, not_saved = Saved::never;
 constexpr double thousand = 1e3, million = 1e6, billion = 1e9;
 
 bool every(const Options&) { return true; }
@@ -26,8 +26,8 @@ bool translates(const Options& stage) { return stage.task == Task::translate; }
 bool fills(const Options& stage) { return stage.task == Task::fill || stage.task == Task::measure; }
 bool no_pairs(const Options& stage) { return !translates(stage); }
 bool draws(const Options& stage) { return fills(stage) || translates(stage); }
-bool forgets(const Options& stage) { return stage.checkpoint >= 0; }
-bool forgets_chunks(const Options& stage) { return forgets(stage) && fills(stage); }
+bool checkpoints(const Options& stage) { return stage.checkpoint >= 0; }
+bool chunks(const Options& stage) { return checkpoints(stage) && fills(stage); }
 constexpr auto prunes = with<&Options::tolerance>;
 constexpr auto trains = with<&Options::steps>, uses_trainer = with<&Options::n_embd>;  // 01 has a loop of its own
 
@@ -52,7 +52,7 @@ ordered_json saved_options(Options options) {
     options.threads = thread_count(options);
     ordered_json values;
     for (const Option& option : option_table())
-        if (option.saved) std::visit([&](auto field) { values[option.name] = options.*field; }, option.field);
+        if (option.saved == saved) std::visit([&](auto field) { values[option.name] = options.*field; }, option.field);
     return values;
 }
 
@@ -104,14 +104,14 @@ const std::vector<Option>& option_table() {
         {"eval_batches", &O::eval_batches, Group::training, trains, saved, 1, million,
          "batches an evaluation averages over"},
         {"threads", &O::threads, Group::training, trains, saved, 0, 1024, "worker threads; 0: one per core"},
-        {"checkpoint", &O::checkpoint, Group::training, forgets, not_saved, 0, thousand,
-         "to save memory, so many layers are forgotten and computed again together; 0: none"},
-        {"chunk", &O::chunk, Group::training, forgets_chunks, not_saved, 0, million,
+        {"checkpoint", &O::checkpoint, Group::training, checkpoints, to_resume, 0, thousand,
+         "to save memory, so many layers together are computed again instead of kept; 0: none"},
+        {"chunk", &O::chunk, Group::training, chunks, to_resume, 0, million,
          "to save memory, so many places go through the feed-forward layer at once; 0: all"},
         {"out", &O::out, Group::training, every, not_saved, 1, 0, "directory of the run"},
-        {"save_interval", &O::save_interval, Group::training, trains, not_saved, 1, billion,
+        {"save_interval", &O::save_interval, Group::training, trains, to_resume, 1, billion,
          "steps between savings for --resume"},
-        {"snapshots", &O::snapshots, Group::training, trains, not_saved, 0, million,
+        {"snapshots", &O::snapshots, Group::training, trains, to_resume, 0, million,
          "MB for the weights at the evaluations, through which the workshop's slider moves; 0: none"},
         {"resume", &O::resume, Group::training, trains, not_saved, 0, 1,
          "go on with the run in --out, exactly as if it had not stopped"},
@@ -122,14 +122,14 @@ const std::vector<Option>& option_table() {
          "how much higher the loss may get, in nats, for heads to be cut out"},
         {"out", &O::out, Group::pruning, prunes, not_saved, 1, 0, "directory for the model that is left"},
 
-        {"prompt", &O::prompt, Group::writing, writes, not_saved, 0, 0,
+        {"prompt", &O::prompt, Group::writing, writes, to_resume, 0, 0,
          "text to continue (default: a new paragraph); for sample, - reads standard input"},
-        {"tokens", &O::tokens, Group::writing, writes, not_saved, 0, billion, "characters to write"},
-        {"temperature", &O::temperature, Group::writing, writes, not_saved, 0, 100,
+        {"tokens", &O::tokens, Group::writing, writes, to_resume, 0, billion, "characters to write"},
+        {"temperature", &O::temperature, Group::writing, writes, to_resume, 0, 100,
          "below 1 prefers the likely, 0 always takes the likeliest"},
-        {"top_k", &O::top_k, Group::writing, writes, not_saved, 0, billion,
+        {"top_k", &O::top_k, Group::writing, writes, to_resume, 0, billion,
          "choose among the k likeliest characters; 0: all"},
-        {"top_p", &O::top_p, Group::writing, writes, not_saved, 1e-6, 1,
+        {"top_p", &O::top_p, Group::writing, writes, to_resume, 1e-6, 1,
          "choose among the likeliest with this total probability"},
         {"seed", &O::seed, Group::chance, every, saved, 0, 0, "of all that is random: another seed, another text"},
 
@@ -224,7 +224,7 @@ Options options_from_json(const std::string& text, const std::string& file, cons
     if (!values.is_object()) fail(file, " is damaged: its options are not a JSON object");
     Options options = stage;
     for (const Option& option : option_table()) {
-        if (!option.saved || !values.contains(option.name)) continue;
+        if (option.saved != saved || !values.contains(option.name)) continue;
         const json& value = values[option.name];
         bool good = std::visit([&](auto field) { return take(value, options.*field); }, option.field);
         good = good && (option.fits(options) || (!option.has(stage) && option.empty(options)));
@@ -244,7 +244,7 @@ Options options_from_json(const std::string& text, const std::string& file, cons
 std::string difference(const Options& now, const Options& before) {
     ordered_json values = saved_options(now), others = saved_options(before);
     for (const Option& option : option_table())
-        if (option.saved && values[option.name] != others[option.name])
+        if (option.saved == saved && values[option.name] != others[option.name])
             return option.flag() + " is " + values[option.name].dump() + ", it was " + others[option.name].dump();
     return "";
 }

@@ -74,14 +74,17 @@ int thread_count(const Options& options);  // one per core where options.threads
 // What an option is about: its heading in --help. A command has the options of some groups.
 enum class Group { none, text, model, training, trained_model, pruning, writing, showing, chance };
 
+// Whether a run's files have it: always if it determines the result; to_resume if it does not, but --resume keeps it.
+enum class Saved { never, to_resume, always };
+
 // A row of the table.
 struct Option {
     std::string name;  // in files; on the command line n_embd is --n-embd
     std::variant<std::string Options::*, int Options::*, double Options::*, bool Options::*, uint64_t Options::*> field;
     Group group;
     bool (*has)(const Options& stage);  // whether a stage with these defaults has the option
-    bool saved;                         // in the run's files, as it determines the result
-    double least, most;                 // of a number; a text of at least 1 is a name
+    Saved saved;
+    double least, most;  // of a number; a text of at least 1 is a name
     std::string help;
     std::vector<std::string> words = {};  // where it is a word of these
 

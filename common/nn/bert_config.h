@@ -24,7 +24,7 @@ struct BertConfig {
     std::string position_embedding_type = "absolute";  // or relative_key, relative_key_query
     bool is_decoder = false;                           // it writes: no place looks ahead
     bool add_cross_attention = false;                  // and looks at what an encoder has read
-    int gradient_checkpointing = 0;   // so many layers are forgotten and computed again together; 0: none, 1: as true
+    int gradient_checkpointing = 0;   // so many layers together are computed again instead of kept; 0: none, 1: as true
     int chunk_size_feed_forward = 0;  // so many places go through the feed-forward layer at once; 0: all
     HeadsByLayer pruned_heads = {};   // those that were cut out, by their numbers before
 };

@@ -1,7 +1,7 @@
 #include "common/nn/optim.h"
 
+#include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "common/tensor/kernels.h"
 
@@ -65,13 +65,6 @@ void for_part(const std::vector<Module::Parameter>& parameters, int part, int pa
 double clip_scale(double sum_of_squares, double limit) {
     double length = std::sqrt(sum_of_squares);
     return limit > 0 && length > limit ? limit / length : 1;
-}
-
-double Schedule::at(int step) const {
-    if (step < warmup) return learning_rate * (step + 1) / (warmup + 1);
-    if (!decay || steps <= warmup) return learning_rate;
-    double done = double(step - warmup) / (steps - warmup);
-    return learning_rate * (0.1 + 0.45 * (1 + std::cos(std::numbers::pi * std::min(done, 1.0))));
 }
 
 }  // namespace babygpt

@@ -33,12 +33,4 @@ void for_part(const std::vector<Module::Parameter>& parameters, int part, int pa
 // What to multiply gradients with so that their length, the root of sum_of_squares, is at most `limit` (0: no limit).
 double clip_scale(double sum_of_squares, double limit);
 
-// The learning rate at a step: rises linearly over `warmup` steps, then, if it decays, falls along a cosine to a tenth.
-struct Schedule {
-    double learning_rate;
-    int warmup = 0, steps = 0;
-    bool decay = false;
-    double at(int step) const;
-};
-
 }  // namespace babygpt

@@ -1,6 +1,5 @@
 // Matrix products small enough to stay in cache: attention's tiles, and layers of a tiny model. BLAS prepares every
-// call as if it were large, which at 8x8 costs twenty times the arithmetic; here one operand is packed once and used
-// often.
+// call as if it were large, at 8x8 for twenty times the arithmetic; here one operand is packed once and used often.
 #pragma once
 #include <vector>
 

@@ -1,5 +1,4 @@
-// Between text and BERT's tokens: words are cut into the longest pieces that a vocabulary has, as Hugging Face's
-// BertTokenizer cuts them.
+// Between text and BERT's tokens, as Hugging Face's BertTokenizer: words in the longest pieces that a vocabulary has.
 #pragma once
 #include <map>
 

@@ -1,5 +1,4 @@
-// Models on disk, in the safetensors format: the length of a header, the header in JSON, then the numbers
-// (docs/checkpoint.md).
+// Models on disk, in the safetensors format: a header in JSON, then the numbers. docs/checkpoint.md describes it.
 #pragma once
 #include <map>
 

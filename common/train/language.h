@@ -2,7 +2,7 @@
 #pragma once
 #include "common/text/baselines.h"
 #include "common/text/batches.h"
-#include "common/train/run.h"
+#include "common/train/training_run.h"
 #include "common/write/sampler.h"
 
 namespace babygpt {

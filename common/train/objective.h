@@ -1,5 +1,4 @@
-// What is trained: how a batch is drawn, what its loss is, what to show at the end. The trainer and the run know no
-// more of a model than this.
+// What is trained: how a batch is drawn, what its loss is, what to show at the end. Training knows no more of a model.
 #pragma once
 #include <functional>
 #include <memory>

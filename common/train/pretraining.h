@@ -5,7 +5,7 @@
 
 #include "common/nn/bert.h"
 #include "common/text/sentences.h"
-#include "common/train/run.h"
+#include "common/train/training_run.h"
 
 namespace babygpt {
 

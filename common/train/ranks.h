@@ -20,8 +20,7 @@ inline bool first() { return rank() == 0; }
 int threads();                    // for each rank, so that those of one machine share its cores; the same for all
 [[noreturn]] void end(int code);  // of all ranks, because of this one
 
-// The others do not answer, and a signal has come: mpirun sends it when a rank has died. It kills the rest a second
-// later.
+// The others do not answer, and mpirun has sent the signal that a rank has died; a second later it kills the rest.
 struct Lost : std::runtime_error {
     Lost()
         : runtime_error("the other ranks do not answer; mpirun says why; --resume goes on from the last saving") {}

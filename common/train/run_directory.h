@@ -4,8 +4,11 @@
 
 namespace babygpt {
 
-// Keeps other runs out of a directory as long as it lives. Fails if another run is in it; of a directory that does not
-// exist it keeps nobody out.
+// The file of the best model of a run.
+inline std::string best_file(const std::string& directory) { return directory + "/model.safetensors"; }
+
+// Keeps other runs out of a directory as long as it lives; does nothing where there is no such directory. Fails if
+// another run is in it.
 class DirectoryLock {
   public:
     DirectoryLock() = default;

@@ -1,10 +1,9 @@
-// Translation, the objective of an encoder and decoder: after a text in one language, guess each next character of its
-// translation.
+// Translation, the objective of an encoder and decoder: given a text, guess each next character of its translation.
 #pragma once
 #include "common/nn/bert.h"
 #include "common/text/pairs.h"
 #include "common/text/tokenizer.h"
-#include "common/train/run.h"
+#include "common/train/training_run.h"
 
 namespace babygpt {
 

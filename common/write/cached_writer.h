@@ -7,9 +7,8 @@
 namespace babygpt {
 
 //> writer
-// Scores of the next character by a model that takes its new tokens and a cache for each of its blocks. Past the block
-// size the window slides: every character then stands at another place, so no key or value is right any more, and the
-// whole window is read again.
+// Scores of the next character by a model that takes new tokens and a cache for each of its blocks. Past the block size
+// the window slides, and all characters stand at other places: no key or value is right any more, all is read again.
 template <class Cache, class Model>
 NextLogits cached_writer(const Model& model, int block_size) {
     std::vector<Cache> caches(model.blocks.size());

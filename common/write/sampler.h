@@ -8,8 +8,7 @@
 
 namespace babygpt {
 
-// What the next token may be: the logits over the temperature, of those the top_k likeliest, of those the likeliest
-// that together reach top_p.
+// What the next token may be: by logits over the temperature, the top_k likeliest, and of these as many as reach top_p.
 struct Choices {
     std::vector<int> tokens;      // the likeliest first
     std::vector<double> weights;  // theirs: probabilities times `total`

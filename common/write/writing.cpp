@@ -17,7 +17,7 @@
 #include "common/base/files.h"
 #include "common/base/thread_pool.h"
 #include "common/write/display.h"
-#include "common/write/shared_run.h"
+#include "common/write/learnt_by_heart.h"
 
 namespace babygpt {
 

@@ -12,6 +12,7 @@
 #include "common/base/options.h"
 #include "common/nn/nn.h"
 #include "common/nn/optim.h"
+#include "common/nn/schedule.h"
 #include "common/text/corpus.h"
 #include "docs/exercises/parts.h"
 

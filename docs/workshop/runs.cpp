@@ -12,7 +12,7 @@
 
 #include "common/base/files.h"
 #include "common/base/format.h"
-#include "common/nn/optim.h"
+#include "common/nn/schedule.h"
 #include "common/text/pairs.h"
 #include "common/text/sentences.h"
 #include "common/text/utf8.h"

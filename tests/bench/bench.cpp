@@ -16,7 +16,7 @@
 
 #include "common/babygpt.h"
 #include "common/train/pretrained.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 
 #define main stage_main
 namespace bigram {
@@ -89,7 +89,7 @@ std::unique_ptr<PreTrainingModel> make_bert(const BertConfig& c, Rng& rng) {
     return std::make_unique<bert::Model>(c, rng);
 }
 
-std::unique_ptr<PreTrainingModel> make_forgetful_bert(const BertConfig& c, Rng& rng) {
+std::unique_ptr<PreTrainingModel> make_checkpointed_bert(const BertConfig& c, Rng& rng) {
     return std::make_unique<memory::Model>(c, rng);
 }
 
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
                 o.positions = "absolute";
                 o.checkpoint = words.at(1) == "checkpoint";
                 Sentences text = random_sentences(number(7), number(3));
-                serve_training(o, PreTraining(o, text, o.checkpoint ? make_forgetful_bert : make_bert));
+                serve_training(o, PreTraining(o, text, o.checkpoint ? make_checkpointed_bert : make_bert));
             } else {
                 Corpus corpus = random_text(number(7));
                 serve_training(o, LanguageModelling(o, corpus, make(words.at(1))));

@@ -21,7 +21,7 @@ SIZES = [("tiny bigram", "bigram", 32, 8, 32, 4, 3, 65, 0),
          ("relative_key", "relative", 16, 64, 64, 4, 3, 57, 0.02),
          ("bert", "bert", 16, 128, 64, 4, 3, 62, 0.02),  # as stage 13 has it: rows of 27 to 128 tokens, 87 on average
          ("12 layers", "bert", 8, 128, 64, 4, 12, 62, 0.02),
-         ("  forgotten", "checkpoint", 8, 128, 64, 4, 12, 62, 0.02),  # each layer computed again, as stage 16 does
+         ("  checkpointed", "checkpoint", 8, 128, 64, 4, 12, 62, 0.02),  # each layer computed again, as stage 16 does
          ("nano, V 6148", "gpt", 12, 64, 128, 4, 4, 6148, 0),
          ("v11, batch 4", "gpt", 4, 256, 384, 6, 6, 65, 0.2) if QUICK else ("v11 gpt", "gpt", 64, 256, 384, 6, 6, 65, 0.2)]
 

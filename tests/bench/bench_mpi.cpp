@@ -1,7 +1,6 @@
 // Times what several ranks do together; bench_mpi.py starts it with mpirun and reads what it prints.
-//   bench reduce SECONDS                                 bytes, and the median seconds of adding up so many over the
-//   ranks bench step B T C heads layers V PIECE SECONDS        medians of a step and of its waiting, with pieces of
-//   PIECE bytes
+//   bench reduce SECONDS                                 bytes, and the median seconds of adding them up over ranks
+//   bench step B T C heads layers V PIECE SECONDS        medians of a step and of its waiting; PIECE: bytes at a time
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -9,7 +8,7 @@
 
 #include "common/babygpt.h"
 #include "common/train/ranks.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 
 #define main stage_main
 namespace gpt {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "common/babygpt.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 
 namespace {
 

@@ -5,8 +5,7 @@
 // the same columns of output. Keep only the heads in `heads`, in this order. output's bias belongs to no head.
 //
 // Check it: make exercise N=15b
-// Hint: slice(x, axis, first, last) and concat(parts, axis) do it; weight.replace(other) gives a parameter another
-// shape.
+// Hint: slice(x, axis, first, last) and concat(parts, axis) do it; weight.replace(other) changes a parameter's shape.
 #include "common/nn/nn.h"
 using namespace babygpt;
 

@@ -10,8 +10,7 @@
 // last layer's result with respect to x.
 //
 // Check it: make exercise N=16a
-// Hint: a segment is the layers from `first` to `last` - 1, where last = std::min(first + k, n). Its first input is
-// there.
+// Hint: a segment is the layers from `first` to last - 1, where last = std::min(first + k, n). Its first input is kept.
 #include <algorithm>
 #include <functional>
 #include <map>

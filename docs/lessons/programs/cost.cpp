@@ -1,5 +1,4 @@
-// Lesson 12: how long a step takes, forward and back on one thread: 10's fused attention, and 12 with each kind of
-// positions.
+// Lesson 12: how long a step takes, forward and back on one thread: 10 with fused attention, and 12 by its positions.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,5 +1,4 @@
-// Lesson 09: how long attention takes, forward and back on one thread: head by head (08), all heads by einsum (09), and
-// fused (10).
+// Lesson 09: how long attention takes, forward and back on one thread: head by head (08), by einsum (09), fused (10).
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -1,5 +1,4 @@
-// Lesson 08: LayerNorm and its pullback as plain loops, and how far the core's, which does many numbers at a time, is
-// from them.
+// Lesson 08: LayerNorm and its pullback as plain loops, and how far from them the core is, with many numbers at a time.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

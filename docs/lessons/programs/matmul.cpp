@@ -24,8 +24,7 @@ void row_by_row(const float* A, const float* B, float* C, int n) {
 //< orders
 
 //> tiles
-// The same sums, a tile of C at a time: its 8 x 32 sums stay in registers, and a number of B that is read is used 8
-// times.
+// The same sums, a tile of C at a time: its 8 x 32 sums stay in registers, and a number of B is read once for 8 uses.
 void by_tiles(const float* A, const float* B, float* C, int n) {
     constexpr int rows = 8, columns = 32;
     for (int i = 0; i < n; i += rows)

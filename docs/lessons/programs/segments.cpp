@@ -1,5 +1,4 @@
-// Lesson 16: the square root. A chain of 64 layers whose inside is no larger than what goes in, every k of them
-// together.
+// Lesson 16: the square root. Every k of a chain of 64 layers together, whose inside is no larger than what goes in.
 #include <algorithm>
 #include <cstdio>
 

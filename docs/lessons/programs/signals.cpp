@@ -1,5 +1,4 @@
-// Lessons 06 to 08: how strong the signal is after each of eight untrained blocks on its way up, and the gradient on
-// its way down.
+// Lessons 06 to 08: how strong the signal is after each of eight untrained blocks, and the gradient on its way back.
 #include <cmath>
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// Lesson 06: what is left of a text after each of eight untrained blocks: as stage 06 starts, with doubled weights, and
-// with residual connections.
+// Lesson 06: what is left of a text after each of eight untrained blocks:
+// as stage 06 starts, with doubled weights, and with residual connections.
 #include <cmath>
 #include <cstdio>
 

@@ -1,5 +1,4 @@
-// Lesson 00: the first tale of the corpus, a sentence a line, as a picture. What the tale says again has the colour of
-// what it repeats.
+// Lesson 00: the first tale of the corpus, a sentence a line, as a picture; what is said again has the same colour.
 #include <cstdio>
 
 #include "common/babygpt.h"

@@ -1,4 +1,4 @@
-#include "common/app/maps.h"
+#include "common/app/attention_maps.h"
 
 #include <utf8proc.h>
 

@@ -4,8 +4,7 @@
 
 namespace babygpt {
 
-// Without a command, prints tables of what a step of training needs; with one, does what run_bert does. Returns the
-// exit code.
+// Without a command, prints tables of what a step of training needs; with one, is run_bert. Returns the exit code.
 int measure_memory(int argc, char** argv, Options defaults, const MakeBert& make_model);
 
 template <class Model>

@@ -1,4 +1,4 @@
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 
 #include <chrono>
 #include <optional>
@@ -65,7 +65,7 @@ double Trainer::step(const DrawnBatch& batch) {
 double Trainer::work(int worker, const DrawnBatch& batch, int begin, int end) {
     Module& replica = *replicas[size_t(worker)];
     for (Module::Parameter& parameter : replica.parameters) parameter.tensor.clear_grad();
-    CheckpointScope forgetting(std::max(0, options.checkpoint));
+    CheckpointScope checkpointing(std::max(0, options.checkpoint));
     std::optional<GradientScope> telling;
     double total = 0;
     for_chunks(batch, begin, end, [&](int first, int last) {

@@ -1,4 +1,4 @@
-#include "common/app/memory.h"
+#include "common/app/memory_table.h"
 
 #include <algorithm>
 #include <cstdio>

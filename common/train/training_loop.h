@@ -1,4 +1,4 @@
-// Training from an objective to a finished run.
+// The training loop: from an objective to a finished run.
 #pragma once
 #include "common/train/objective.h"
 

@@ -1,4 +1,4 @@
-#include "common/write/shared_run.h"
+#include "common/write/learnt_by_heart.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,8 @@
-// Updates of a model's parameters, on several threads and ranks.
+// A step of training: one update of the parameters; on several threads and ranks.
 #pragma once
 #include "common/base/thread_pool.h"
 #include "common/nn/optim.h"
+#include "common/nn/schedule.h"
 #include "common/train/gradient_exchange.h"
 #include "common/train/objective.h"
 

@@ -1,4 +1,4 @@
-// A training run: its evaluations, the best of them, and its files, from which it can be resumed.
+// A training run: its evaluations, the best of them, and its files. What --resume needs is in resume.cpp.
 #pragma once
 #include <chrono>
 
@@ -10,8 +10,8 @@ namespace babygpt {
 
 class TrainingRun {
   public:
-    // Says what is about to be trained. Fails on what would be refused at the end. From here on Ctrl-C and its like end
-    // the run at the next step.
+    // Says what is about to be trained; fails on what would be refused at the end. From here on Ctrl-C and other
+    // signals that ask a program to stop end the run at the next step.
     TrainingRun(const Options& options, const Objective& objective, size_t parameters);
 
     // With --resume, restores what the run was when it was last saved; returns the step to go on with, otherwise 0.
@@ -32,8 +32,7 @@ class TrainingRun {
     // The other ranks do not answer: saves, and fails.
     [[noreturn]] void lost(int step, const Module& model, const AdamW& optimiser, const Rng& batches);
 
-    // Lets the best model show what it can do, and writes samples.txt and run.json. Fails, when all is done, if
-    // something could not be printed.
+    // Lets the best model show what it can do, writes samples.txt and run.json, and fails if not all could be printed.
     void finish(Module& model);
 
     int best_step = 0;
@@ -56,7 +55,6 @@ class TrainingRun {
     void write_metrics() const;
     void write_state(int step, const Module& model, const AdamW& optimiser, const Rng& batches);
     void write(const std::string& name, const std::string& bytes) const;  // on the first rank
-    void keep_snapshot(int step, const std::string& bytes) const;
     double seconds() const;  // since the run began, without the time between an end and a resumption
 
     const Options options;
@@ -73,8 +71,5 @@ class TrainingRun {
     double training_seconds = 0, trained_tokens = 0;  // in all
     double recent_seconds = 0, recent_tokens = 0;     // since the last planned evaluation
 };
-
-// The options of the run in a directory, as it was last saved.
-Options saved_options(const std::string& directory, const Options& stage);
 
 }  // namespace babygpt

@@ -1,10 +1,10 @@
-#include "common/train/train.h"
+#include "common/train/training_loop.h"
 
 #include "common/train/agreement.h"
 #include "common/train/evaluate.h"
 #include "common/train/ranks.h"
-#include "common/train/run.h"
-#include "common/train/trainer.h"
+#include "common/train/training_run.h"
+#include "common/train/training_step.h"
 
 namespace babygpt {
 
