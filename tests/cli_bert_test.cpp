@@ -43,6 +43,7 @@ TEST_SUITE("command line: BERT") {
         std::string vocabulary = shell.read("runs/13_bert/vocab.txt");
         CHECK(vocabulary.starts_with("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n \n"));
         CHECK(std::ranges::count(vocabulary, '\n') == json["vocab_size"]);
+        CHECK(load_metadata(shell.path("runs/13_bert/model.safetensors"))["format"] == "pt");  // for Hugging Face
         CHECK(says(works(shell, quick_bert() + " --seed 2"), "kept    the earlier run, as runs/13_bert.1/"));
     }
 

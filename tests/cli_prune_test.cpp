@@ -1,6 +1,7 @@
 // Stage 15 as a user types it: weighs a BERT's heads, cuts some out, and goes on with what is left.
 #include <nlohmann/json.hpp>
 
+#include "common/train/checkpoint.h"
 #include "tests/shell.h"
 
 using namespace babygpt;
@@ -51,6 +52,7 @@ TEST_SUITE("command line: prune") {
         Json config = Json::parse(shell.read("runs/15_prune/config.json"));
         CHECK(config["pruned_heads"].size() == 2);  // as Hugging Face has it: by layer
         CHECK(config["pruned_heads"]["0"].size() == 3);
+        CHECK(load_metadata(shell.path("runs/15_prune/model.safetensors"))["format"] == "pt");
         CHECK(says(works(shell, "15_prune fill 'At the _ Ada'"), "blank 1 "));
         CHECK(works(shell, "15_prune follows 'Ada won.' 'Ada sang.'").starts_with("0."));
         CHECK(says(works(shell, "15_prune fill 'At the _ Ada' --model runs/13_bert"), "blank 1 "));

@@ -281,7 +281,9 @@ std::unique_ptr<DrawnBatch> PreTraining::draw(Part part, Rng& rng) const {
 
 Checkpoint PreTraining::describe(const Module& model, int step, Losses losses) const {
     Corpus corpus{text.name, text.tokenizer.characters, {}, {}, {}, nullptr, text.hash};
-    return describe_model(options, corpus, model, step, losses.train, losses.val);
+    Checkpoint checkpoint = describe_model(options, corpus, model, step, losses.train, losses.val);
+    checkpoint.metadata["format"] = "pt";  // Hugging Face opens no file that does not say so
+    return checkpoint;
 }
 
 std::vector<Objective::File> PreTraining::files() const {
