@@ -288,6 +288,29 @@ TEST_SUITE("recompute") {
         CHECK(kept.size() == 6);
     }
 
+    TEST_CASE("16: a text that is padded to whole chunks gives what it gives alone; what cannot be padded is refused") {
+        auto model = [](int chunk) {
+            BertConfig config = sizes();
+            config.chunk_size_feed_forward = chunk;
+            Rng rng(1);
+            return std::make_unique<stage16::Model>(config, rng);
+        };
+        std::unique_ptr<PreTrainingModel> chunked = whole_chunks(model(4), 4), plain = model(0);
+        NoGrad reading;
+        for (int T : {3, 4, 7, 8})
+            for (const BertInput& in : {input(T), BertInput{.input_ids = input(T).input_ids}}) {
+                BertForPreTrainingOutput padded = (*chunked)(in), alone = (*plain)(in);
+                check_answer(padded.prediction_logits, alone.prediction_logits, 10 * rounding);
+                check_answer(padded.seq_relationship_logits, alone.seq_relationship_logits, 10 * rounding);
+            }
+        std::vector<Tensor> kept;
+        BertInput states = input(), maps = input(), masked = input(), embedded;
+        states.hidden_states = &kept, maps.attentions = &kept, masked.head_mask = Tensor::zeros({4});
+        embedded.inputs_embeds = Tensor::zeros({1, 4, 16});
+        for (const BertInput& wrong : {states, maps, masked, embedded})
+            check_error([&] { (*chunked)(wrong); }, {"head_mask", "not passed on", "without --chunk"});
+    }
+
     TEST_CASE("16: less at the peak, for checkpoints, for chunks, and least for both") {
         BertInput in = input(12);
         auto peak = [&](int k, int chunk) {
