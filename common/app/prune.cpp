@@ -283,7 +283,8 @@ int run_prune(int argc, char** argv, Options defaults, const MakeBert& make_mode
             Opened opened = open_model(options.model, defaults);
             auto model = build(opened, make_model);
             return with_helper(thread_count(options), [&] {
-                answer(command, {*model, opened.tokenizer, opened.saved.options.block_size}, options);
+                answer(command, {*model, opened.tokenizer, opened.saved.options.block_size, opened.config.pruned_heads},
+                       options);
             });
         }
         prepare_training(argc, argv, options, defaults);
