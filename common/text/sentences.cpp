@@ -30,6 +30,8 @@ void share_out(const std::vector<Sentences::Pair>& pairs, Sentences& text) {
     text.train.assign(pairs.begin(), pairs.begin() + std::ptrdiff_t(cut));
     text.val.assign(pairs.begin() + std::ptrdiff_t(cut), pairs.end());
     text.val_begins = text.val[0].first;
+    // Of a file the line at the cut is also the second of the pair before it.
+    if (!text.train.empty() && text.train.back().second == text.val_begins) text.train.pop_back();
 }
 
 Sentences sentences_of_tales() {
