@@ -220,7 +220,7 @@ TEST_SUITE("prune") {
         }
     }
 
-    TEST_CASE("importance is the mean over rows of |dL/dmask|, and leaves no gradient behind") {
+    TEST_CASE("importance is |dL/dmask| of each row, summed over a batch, mean over batches; it leaves no gradient") {
         Options o = tiny();
         PreTraining objective(o, few_tales(), make_stage);
         BertConfig config = bert_config(o, few_tales().tokenizer.size());
