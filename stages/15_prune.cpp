@@ -1,6 +1,5 @@
 // Stage 15: heads switched off and cut out. New since 13: head_mask, which silences a head to see what it was worth,
 // and prune_heads, which takes its rows of query, key and value and its columns of the output layer away.
-#include <algorithm>
 #include <cmath>
 
 #include "common/babygpt.h"
