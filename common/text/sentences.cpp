@@ -16,7 +16,7 @@ constexpr size_t fewest_pairs = 20;  // so that two of them are for validation
 
 bool related(const Sentence& a, const Sentence& b) {
     int shared = 0;
-    for (const char* kind : {"name", "thing", "place", "box"}) {
+    for (std::string_view kind : paired_kinds) {
         auto has = [kind](const Span& span) { return span.kind == kind; };
         shared += std::ranges::any_of(a.spans, has) && std::ranges::any_of(b.spans, has);
     }

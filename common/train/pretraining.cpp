@@ -191,8 +191,6 @@ std::map<std::string, SlotGuesses> of_all_ranks(const std::map<std::string, Slot
 
 }  // namespace
 
-const std::vector<std::string> paired_kinds{"name", "thing", "place", "box"};
-
 std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, const Sentences& text, size_t most_pairs,
                                                int block_size) {
     std::map<std::string, SlotGuesses> result;
