@@ -112,15 +112,19 @@ TEST_SUITE("command line") {
     TEST_CASE("16_memory: within a limit that the plain way breaks, a deep model trains with --checkpoint" *
               doctest::skip(sizeof(real) == 8 || !Shell::ready() || sanitized)) {
         Shell shell;
-        auto deep = [](const std::string& more) {
-            return "16_memory train --batch-size 8 --n-embd 64 --n-head 4 --n-layer 60 --steps 1 --eval-batches 1 "
-                   "--threads 1 --out run " +
+        auto within_limit = [](const std::string& program, const std::string& more = "") {
+            return "ulimit -v 400000; " + program +
+                   " train --batch-size 8 --n-embd 64 --n-head 4 --n-layer 60 --steps 1 --eval-batches 1 --threads 1 "
+                   "--out run " +
                    more;
         };
-        std::string limit = "ulimit -v 400000; ";
-        Result plain = shell(limit + deep("--checkpoint 0"));
-        CHECK(plain.code == 2);
-        CHECK(says(plain.err, "not enough memory"));
-        works(shell, limit + deep("--checkpoint 1"));
+        Result plain = shell(within_limit("16_memory", "--checkpoint 0")), bert = shell(within_limit("13_bert"));
+        for (const Result& result : {plain, bert}) {
+            CHECK(result.code == 2);
+            CHECK(says(result.err, "not enough memory"));
+        }
+        CHECK(plain.err.ends_with("choose smaller sizes, or --checkpoint 1\n"));
+        CHECK(bert.err.ends_with("choose smaller sizes\n"));  // it has no such option
+        works(shell, within_limit("16_memory", "--checkpoint 1"));
     }
 }
