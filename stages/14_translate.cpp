@@ -1,6 +1,5 @@
 // Stage 14: two BERTs make a translator, one reads and one writes. New since 13: a decoder, which looks back only, and
 // with cross-attention at what the encoder has read; what it keeps of both, so that a new character costs one row.
-#include <algorithm>
 #include <cmath>
 #include <optional>
 

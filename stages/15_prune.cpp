@@ -1,6 +1,5 @@
 // Stage 15: heads switched off and cut out. New since 13: head_mask, which silences a head to see what it was worth,
 // and prune_heads, which takes its rows of query, key and value and its columns of the output layer away.
-#include <algorithm>
 #include <cmath>
 
 #include "common/babygpt.h"
@@ -186,9 +185,9 @@ struct BertEncoder : Module {
     Tensor operator()(Tensor x, const BertInput& input) const {  // (B, T, C)
         keep(input.hidden_states, x);
         for (size_t i = 0; i < layer.size(); ++i) {
-            BertInput its = input;  // to the layer only its own part of the head mask
-            its.head_mask = layer_head_mask(input.head_mask, i, config);
-            keep(input.hidden_states, x = layer[i](x, its));
+            BertInput layer_input = input;  // to the layer only its own part of the head mask
+            layer_input.head_mask = layer_head_mask(input.head_mask, i, config);
+            keep(input.hidden_states, x = layer[i](x, layer_input));
         }
         return x;
     }

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "common/base/format.h"
 #include "tests/shell.h"
 #include "tests/small_bert.h"
 
@@ -43,7 +44,24 @@ TEST_SUITE("command line: BERT") {
         std::string vocabulary = shell.read("runs/13_bert/vocab.txt");
         CHECK(vocabulary.starts_with("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n \n"));
         CHECK(std::ranges::count(vocabulary, '\n') == json["vocab_size"]);
+        CHECK(load_metadata(shell.path("runs/13_bert/model.safetensors"))["format"] == "pt");  // for Hugging Face
         CHECK(says(works(shell, quick_bert() + " --seed 2"), "kept    the earlier run, as runs/13_bert.1/"));
+    }
+
+    TEST_CASE("report: what a run guessed stands in its row, and no bits, as its loss is not that of a character" *
+              with_programs()) {
+        Shell shell;
+        write_lines(shell);
+        works(shell, quick_bert());
+        Json final = run_json(shell, "runs/13_bert")["final"];
+        std::string said = works(shell, "report runs/13_bert"), row = said.substr(said.find("13_bert"));
+        row = row.substr(0, row.find('\n'));
+        CHECK(row.ends_with(format("  %.1f%% of blanks, %.1f%% of pairs right", 100 * double(final["masked_accuracy"]),
+                                   100 * double(final["follows_accuracy"]))));
+        std::istringstream words(row);
+        std::vector<std::string> cells{std::istream_iterator<std::string>(words), {}};
+        CHECK(std::isfinite(std::stod(cells[3])));  // nats
+        CHECK(cells[4] == "-");
     }
 
     TEST_CASE("a block that is full: the examples of a run still fit into it" * with_programs()) {

@@ -1,4 +1,7 @@
 // Stage 16 from the command line: memory is saved, and nothing else changes.
+#include <nlohmann/json.hpp>
+
+#include "common/train/checkpoint.h"
 #include "tests/shell.h"
 
 using namespace babygpt;
@@ -19,6 +22,12 @@ std::vector<Cells> losses(const Shell& shell, const std::string& run) {
     return table;
 }
 
+// The --checkpoint that a run goes on with, if it is not told otherwise.
+int kept_checkpoint(const Shell& shell, const std::string& run) {
+    auto state = nlohmann::json::parse(load_metadata(shell.path(run + "/resume.safetensors")).at("state"));
+    return state.at("settings").at("checkpoint");
+}
+
 }  // namespace
 
 TEST_SUITE("command line") {
@@ -36,16 +45,20 @@ TEST_SUITE("command line") {
         CHECK(losses(shell, "bert") == losses(shell, "plain"));
     }
 
-    TEST_CASE("16_memory: a run that stopped goes on, with the options it had or with others" * with_programs()) {
+    TEST_CASE("16_memory: a run that stopped ends with the same bytes, with the options it had or with others" *
+              with_programs()) {
         Shell shell;
         write_lines(shell);
-        works(shell, train("--out whole"));
-        works(shell, train("--out again", 3) + "; 16_memory train --resume --out again --steps 6");
-        works(shell, train("--checkpoint 2 --out other", 3) +
-                         "; 16_memory train --resume --out other --steps 6 --checkpoint 0");
-        // The schedule was planned for three steps at first, so the two that were stopped are compared.
-        CHECK(losses(shell, "again") == losses(shell, "other"));
-        CHECK(losses(shell, "again")[0] == losses(shell, "whole")[0]);
+        const std::string on = "; 16_memory train --resume --steps 6 --out ";
+        works(shell, train("--decay 0 --out whole"));
+        works(shell, train("--decay 0 --out again", 3) + on + "again");
+        works(shell, train("--decay 0 --checkpoint 2 --out other", 3) + on + "other --checkpoint 0");
+        for (const std::string parts : {"again", "other"}) {
+            CAPTURE(parts);
+            CHECK(losses(shell, parts) == losses(shell, "whole"));
+            for (const char* file : {"/model.safetensors", "/resume.safetensors"})
+                CHECK(tensors(shell, parts + file) == tensors(shell, "whole" + std::string(file)));
+        }
     }
 
     TEST_CASE("16_memory: --chunk trains, and the model fills blanks in texts of any length" * with_programs()) {
@@ -88,6 +101,8 @@ TEST_SUITE("command line") {
             }
             works(shell, stage + " --resume --out plain --steps 8; " + stage + " --resume --out forgets --steps 8");
             CHECK(losses(shell, "forgets") == losses(shell, "plain"));
+            CHECK(kept_checkpoint(shell, "plain") == 0);
+            CHECK(kept_checkpoint(shell, "forgets") == 5);  // the last that it was trained with
         }
         refuses(shell, "10_gpt --chunk 4", "has no --chunk");
         refuses(shell, "05_feedforward --checkpoint 1", "has no --checkpoint");
@@ -97,15 +112,19 @@ TEST_SUITE("command line") {
     TEST_CASE("16_memory: within a limit that the plain way breaks, a deep model trains with --checkpoint" *
               doctest::skip(sizeof(real) == 8 || !Shell::ready() || sanitized)) {
         Shell shell;
-        auto deep = [](const std::string& more) {
-            return "16_memory train --batch-size 8 --n-embd 64 --n-head 4 --n-layer 60 --steps 1 --eval-batches 1 "
-                   "--threads 1 --out run " +
+        auto within_limit = [](const std::string& program, const std::string& more = "") {
+            return "ulimit -v 400000; " + program +
+                   " train --batch-size 8 --n-embd 64 --n-head 4 --n-layer 60 --steps 1 --eval-batches 1 --threads 1 "
+                   "--out run " +
                    more;
         };
-        std::string limit = "ulimit -v 400000; ";
-        Result plain = shell(limit + deep("--checkpoint 0"));
-        CHECK(plain.code == 2);
-        CHECK(says(plain.err, "not enough memory"));
-        works(shell, limit + deep("--checkpoint 1"));
+        Result plain = shell(within_limit("16_memory", "--checkpoint 0")), bert = shell(within_limit("13_bert"));
+        for (const Result& result : {plain, bert}) {
+            CHECK(result.code == 2);
+            CHECK(says(result.err, "not enough memory"));
+        }
+        CHECK(plain.err.ends_with("choose smaller sizes, or --checkpoint 1\n"));
+        CHECK(bert.err.ends_with("choose smaller sizes\n"));  // it has no such option
+        works(shell, within_limit("16_memory", "--checkpoint 1"));
     }
 }

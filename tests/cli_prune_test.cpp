@@ -1,6 +1,7 @@
 // Stage 15 as a user types it: weighs a BERT's heads, cuts some out, and goes on with what is left.
 #include <nlohmann/json.hpp>
 
+#include "common/train/checkpoint.h"
 #include "tests/shell.h"
 
 using namespace babygpt;
@@ -51,8 +52,15 @@ TEST_SUITE("command line: prune") {
         Json config = Json::parse(shell.read("runs/15_prune/config.json"));
         CHECK(config["pruned_heads"].size() == 2);  // as Hugging Face has it: by layer
         CHECK(config["pruned_heads"]["0"].size() == 3);
+        CHECK(load_metadata(shell.path("runs/15_prune/model.safetensors"))["format"] == "pt");
         CHECK(says(works(shell, "15_prune fill 'At the _ Ada'"), "blank 1 "));
         CHECK(works(shell, "15_prune follows 'Ada won.' 'Ada sang.'").starts_with("0."));
+        std::string maps = works(shell, "15_prune fill 'At the _ Ada' --show attention");  // heads keep their numbers
+        for (const char* layer : {"0", "1"})
+            for (int head = 0; head < 4; ++head) {
+                bool pruned = std::ranges::count(config["pruned_heads"][layer], head);
+                CHECK(says(maps, str("layer ", layer, ", head ", head, "\n")) == !pruned);
+            }
         CHECK(says(works(shell, "15_prune fill 'At the _ Ada' --model runs/13_bert"), "blank 1 "));
         refuses(shell, "13_bert fill 'At the _ Ada' --model runs/15_prune", "was saved by 15_prune; use that program");
         refuses(shell, "13_bert train --resume --out runs/15_prune", "");

@@ -1,6 +1,7 @@
 // The program that translates, as a user types it: what it refuses, what it writes, and that it does so again.
 #include <nlohmann/json.hpp>
 
+#include "common/train/checkpoint.h"
 #include "tests/shell.h"
 
 using namespace babygpt;
@@ -41,6 +42,7 @@ TEST_SUITE("command line") {
         CHECK(run.at("final").at("exact").get<double>() <= 1);
         CHECK(run.at("baselines").at("unigram").get<double>() < run.at("baselines").at("uniform").get<double>());
         CHECK(count_lines(shell.read("run/samples.txt")) >= 12);
+        CHECK(load_metadata(shell.path("run/model.safetensors"))["format"] == "pt");  // for Hugging Face
         CHECK(count_lines(works(shell, "14_translate translate abc --model run")) == 1);
     }
 

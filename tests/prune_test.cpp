@@ -211,14 +211,16 @@ TEST_SUITE("prune") {
             check_gradients(logits, {input.head_mask});
             model.prune_heads({{0, {1, 3}}, {1, {0, 1, 2}}});
             std::vector<Tensor> parameters;
-            for (auto& [name, tensor] : model.parameters)
-                if (name.find("encoder") != name.npos && !name.ends_with("key.bias"))  // it changes nothing
-                    parameters.push_back(tensor);
-            check_gradients(logits, parameters, 10, 1e-5);  // queries and keys have small ones
+            for (auto& [name, tensor] : model.parameters) {
+                // Added to all scores of a query alike, the keys' bias changes nothing, unless distances meet it.
+                bool without_effect = kind == std::string("absolute") && name.ends_with("key.bias");
+                if (name.find("encoder") != name.npos && !without_effect) parameters.push_back(tensor);
+            }
+            check_gradients(logits, parameters, 10);
         }
     }
 
-    TEST_CASE("importance is the mean over rows of |dL/dmask|, and leaves no gradient behind") {
+    TEST_CASE("importance is |dL/dmask| of each row, summed over a batch, mean over batches; it leaves no gradient") {
         Options o = tiny();
         PreTraining objective(o, few_tales(), make_stage);
         BertConfig config = bert_config(o, few_tales().tokenizer.size());

@@ -10,9 +10,15 @@
 namespace stage16 {
 #include "stages/16_memory.cpp"
 }
+namespace recompute_test {
+namespace stage13 {
+#include "stages/13_bert.cpp"
+}
+}  // namespace recompute_test
 #undef main
 
 using namespace babygpt;
+using namespace recompute_test;
 
 namespace {
 
@@ -58,10 +64,11 @@ BertInput input(int T = 8) {
     return {.input_ids = ids, .attention_mask = padding({T, T - 2}, T)};
 }
 
-// Loss and gradients of a step of stage 16; peak_bytes() then tells what it took beyond what was there.
+// The gradients of a step; peak is what it took at most, beyond what was there.
+template <class Model = stage16::Model>
 std::vector<real> step(const BertConfig& config, const BertInput& in, size_t* peak = nullptr) {
     Rng start(1), coins(2);
-    stage16::Model model(config, start);
+    Model model(config, start);
     for (int i = 0; i < (peak ? 2 : 1); ++i) {  // the first also makes room for gradients
         for (Module::Parameter& parameter : model.parameters) parameter.tensor.clear_grad();
         size_t before = live_bytes();
@@ -236,8 +243,8 @@ TEST_SUITE("recompute") {
     }
 
     TEST_CASE("16: every k gives the gradients of 13 to the bit, also one that does not divide the layers") {
-        std::vector<real> expected = step(sizes(), input());
-        for (int k : {1, 2, 3, 4, 5, 6, 1000}) {
+        std::vector<real> expected = step<stage13::Model>(sizes(), input());
+        for (int k : {0, 1, 2, 3, 4, 5, 6, 1000}) {
             CAPTURE(k);
             BertConfig config = sizes();
             config.gradient_checkpointing = k;
@@ -279,6 +286,29 @@ TEST_SUITE("recompute") {
         kept.clear();
         model(states);
         CHECK(kept.size() == 6);
+    }
+
+    TEST_CASE("16: a text that is padded to whole chunks gives what it gives alone; what cannot be padded is refused") {
+        auto model = [](int chunk) {
+            BertConfig config = sizes();
+            config.chunk_size_feed_forward = chunk;
+            Rng rng(1);
+            return std::make_unique<stage16::Model>(config, rng);
+        };
+        std::unique_ptr<PreTrainingModel> chunked = whole_chunks(model(4), 4), plain = model(0);
+        NoGrad reading;
+        for (int T : {3, 4, 7, 8})
+            for (const BertInput& in : {input(T), BertInput{.input_ids = input(T).input_ids}}) {
+                BertForPreTrainingOutput padded = (*chunked)(in), alone = (*plain)(in);
+                check_answer(padded.prediction_logits, alone.prediction_logits, 10 * rounding);
+                check_answer(padded.seq_relationship_logits, alone.seq_relationship_logits, 10 * rounding);
+            }
+        std::vector<Tensor> kept;
+        BertInput states = input(), maps = input(), masked = input(), embedded;
+        states.hidden_states = &kept, maps.attentions = &kept, masked.head_mask = Tensor::zeros({4});
+        embedded.inputs_embeds = Tensor::zeros({1, 4, 16});
+        for (const BertInput& wrong : {states, maps, masked, embedded})
+            check_error([&] { (*chunked)(wrong); }, {"head_mask", "not passed on", "without --chunk"});
     }
 
     TEST_CASE("16: less at the peak, for checkpoints, for chunks, and least for both") {

@@ -73,7 +73,7 @@ TEST_SUITE("sentences") {
             TextFile file("\xEF\xBB\xBF" + numbered_lines(12, end) + end + end + numbered_lines(12, end));
             Sentences text = load_sentences(file.path);
             CHECK(text.tokens.size() == 24);
-            CHECK(text.train.size() + text.val.size() == 22);
+            CHECK(text.train.size() + text.val.size() == 21);  // without the one across the cut
             CHECK(sentence(text, 0) == "line 0");
             for (const auto* part : {&text.train, &text.val})
                 for (const Sentences::Pair& pair : *part) {
@@ -82,6 +82,8 @@ TEST_SUITE("sentences") {
                 }
             CHECK(text.val.size() == 3);
             CHECK(text.val_begins == text.val[0].first);
+            for (const Sentences::Pair& pair : text.train) CHECK(pair.second < text.val_begins);
+            CHECK(text.train.back().second == text.val_begins - 1);
         }
         TextFile without_end(numbered_lines(21) + "end");
         CHECK(sentence(load_sentences(without_end.path), 21) == "end");

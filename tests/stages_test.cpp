@@ -55,6 +55,7 @@ Options tiny(double dropout = 0) {
             .n_embd = 8,
             .n_head = 2,
             .n_layer = 2,
+            .positions = "relative_key",
             .dropout = dropout,
             .steps = 20,
             .learning_rate = 1e-2,

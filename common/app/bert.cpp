@@ -20,12 +20,17 @@ namespace {
 
 constexpr int smallest_block = 8;
 
-// One map for each head: row i shows where token i looks.
-std::vector<HeatMap> attention_maps(const std::vector<Tensor>& attentions, const std::vector<std::string>& names) {
+// One map for each head that is left, by the number it had at first: row i shows where token i looks.
+std::vector<HeatMap> attention_maps(const std::vector<Tensor>& attentions, const std::vector<std::string>& names,
+                                    const HeadsByLayer& pruned_heads) {
     std::vector<HeatMap> maps;
-    for (size_t layer = 0; layer < attentions.size(); ++layer)
-        for (int head = 0; head < attentions[layer].size(1); ++head)
-            maps.push_back(map_of(str("layer ", layer, ", head ", head), attentions[layer], head, names, names));
+    for (int layer = 0; layer < int(attentions.size()); ++layer) {
+        const Tensor& of_layer = attentions[size_t(layer)];  // (1, heads, T, T)
+        auto pruned = pruned_heads.find(layer);
+        for (int place = 0, head = 0; place < of_layer.size(1); ++head)
+            if (pruned == pruned_heads.end() || !pruned->second.contains(head))
+                maps.push_back(map_of(str("layer ", layer, ", head ", head), of_layer, place++, names, names));
+    }
     return maps;
 }
 
@@ -37,7 +42,7 @@ void show_inside(const Reader& reader, BertInput input, const Options& options) 
     input.hidden_states = &hidden_states, input.attentions = &attentions;
     reader.model(input);
     std::vector<std::string> names = names_of(reader.tokenizer, input.input_ids->ids);
-    std::vector<HeatMap> maps = attention_maps(attentions, names);
+    std::vector<HeatMap> maps = attention_maps(attentions, names, reader.pruned_heads);
     if (!options.show.empty())
         for (const HeatMap& map : maps) print_map(map);
     if (!options.svg.empty()) write_whole(options.svg, draw("where each head looks", maps));

@@ -114,7 +114,6 @@ void print_tables(const MakeBert& make, const Options& o) {
     flush_output();
 }
 
-// Texts have any length; chunks want a multiple of theirs. So what comes in is padded, and what comes out is cut again.
 struct WholeChunks : PreTrainingModel {
     std::unique_ptr<PreTrainingModel> model;
     int chunk;
@@ -126,6 +125,9 @@ struct WholeChunks : PreTrainingModel {
     }
 
     BertForPreTrainingOutput operator()(const BertInput& input) const override {
+        if (!input.input_ids || input.head_mask.node || input.hidden_states || input.attentions)
+            fail("with --chunk a text is padded, and inputs_embeds, head_mask, hidden_states and attentions are not ",
+                 "passed on; do without --chunk");
         int B = input.input_ids->B, T = input.input_ids->T, padded = (T + chunk - 1) / chunk * chunk;
         auto wider = [&](const auto& row_by_row, auto filling) {
             auto wide = filling;
@@ -138,13 +140,17 @@ struct WholeChunks : PreTrainingModel {
             mask.values = wider(input.attention_mask.values, std::vector<char>(mask.values.size()));
         BertForPreTrainingOutput out =
             (*model)({.input_ids = Tokens(B, padded, wider(input.input_ids->ids, pads)),
-                      .token_type_ids = Tokens(B, padded, wider(input.token_type_ids->ids, pads)),
+                      .token_type_ids = Tokens(B, padded, wider(input.token_type_ids.value_or(Tokens(B, T)).ids, pads)),
                       .attention_mask = mask});
         return {slice(out.prediction_logits, 1, 0, T), out.seq_relationship_logits};
     }
 };
 
 }  // namespace
+
+std::unique_ptr<PreTrainingModel> whole_chunks(std::unique_ptr<PreTrainingModel> model, int chunk) {
+    return std::make_unique<WholeChunks>(std::move(model), chunk);
+}
 
 int measure_memory(int argc, char** argv, Options defaults, const MakeBert& make_model) {
     Command command = Command::measure;
@@ -158,7 +164,7 @@ int measure_memory(int argc, char** argv, Options defaults, const MakeBert& make
     return run_bert(argc, argv, defaults, [&](const BertConfig& c, Rng& rng) -> std::unique_ptr<PreTrainingModel> {
         auto model = make_model(c, rng);
         int chunk = c.chunk_size_feed_forward;
-        return chunk ? std::make_unique<WholeChunks>(std::move(model), chunk) : std::move(model);
+        return chunk ? whole_chunks(std::move(model), chunk) : std::move(model);
     });
 }
 

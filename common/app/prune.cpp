@@ -36,8 +36,9 @@ Opened open_model(const std::string& directory, const Options& stage) {
     std::string file = directory + "/model.safetensors";
     Options as_saved = stage;
     std::error_code error;
-    bool exists = !ranks::first() || std::filesystem::exists(file, error) || error;
-    if (!exists || saved_by(file) == grown_from) as_saved.stage = grown_from;
+    // Only the first rank looks, as others need not see the file; saved_by tells the error, if there is one.
+    bool missing = ranks::first() && !std::filesystem::exists(file, error) && !error;
+    if (missing || saved_by(file) == grown_from) as_saved.stage = grown_from;  // load_model says who makes one
     SavedModel saved = load_model(file, as_saved);
     saved.options.stage = stage.stage;
     CharacterTokenizer tokenizer(saved.vocabulary);
@@ -283,7 +284,8 @@ int run_prune(int argc, char** argv, Options defaults, const MakeBert& make_mode
             Opened opened = open_model(options.model, defaults);
             auto model = build(opened, make_model);
             return with_helper(thread_count(options), [&] {
-                answer(command, {*model, opened.tokenizer, opened.saved.options.block_size}, options);
+                answer(command, {*model, opened.tokenizer, opened.saved.options.block_size, opened.config.pruned_heads},
+                       options);
             });
         }
         prepare_training(argc, argv, options, defaults);

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/base/error.h"
 #include "common/base/format.h"
 
 namespace babygpt {
@@ -63,9 +62,9 @@ size_t available_memory(const std::string& proc, const std::string& cgroups) {
 void require_memory(size_t bytes, const char* what) {
     size_t available = available_memory();
     if (bytes > available)
-        fail(
-            "not enough memory: ", what, " wants ", readable_size(bytes), " more, ", readable_size(available),
-            " is free; choose smaller sizes (--n-embd, --n-layer, --block-size, --batch-size) or a smaller vocabulary");
+        throw OutOfMemory(str("not enough memory: ", what, " wants ", readable_size(bytes), " more, ",
+                              readable_size(available), " is free; choose smaller sizes ",
+                              "(--n-embd, --n-layer, --block-size, --batch-size) or a smaller vocabulary"));
 }
 
 std::string readable_size(size_t bytes) {

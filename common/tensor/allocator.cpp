@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "common/base/error.h"
 #include "common/base/memory.h"
 
 namespace babygpt {
@@ -32,7 +31,8 @@ void* allocate_array(size_t bytes) {
     // Vectors of a weight matrix should not cross cache lines; for small arrays, of which a model that writes makes a
     // hundred for each character, aligned memory costs more than it brings.
     void* block = bytes < page ? std::malloc(bytes) : std::aligned_alloc(line, (bytes + line - 1) / line * line);
-    if (!block) fail("not enough memory: an array wants ", readable_size(bytes), "; choose smaller sizes");
+    if (!block)
+        throw OutOfMemory(str("not enough memory: an array wants ", readable_size(bytes), "; choose smaller sizes"));
     size_t now = live += bytes, most = peak;
     while (now > most && !peak.compare_exchange_weak(most, now)) continue;
     return block;

@@ -16,7 +16,7 @@ constexpr size_t fewest_pairs = 20;  // so that two of them are for validation
 
 bool related(const Sentence& a, const Sentence& b) {
     int shared = 0;
-    for (const char* kind : {"name", "thing", "place", "box"}) {
+    for (std::string_view kind : paired_kinds) {
         auto has = [kind](const Span& span) { return span.kind == kind; };
         shared += std::ranges::any_of(a.spans, has) && std::ranges::any_of(b.spans, has);
     }
@@ -30,6 +30,8 @@ void share_out(const std::vector<Sentences::Pair>& pairs, Sentences& text) {
     text.train.assign(pairs.begin(), pairs.begin() + std::ptrdiff_t(cut));
     text.val.assign(pairs.begin() + std::ptrdiff_t(cut), pairs.end());
     text.val_begins = text.val[0].first;
+    // Of a file the line at the cut is also the second of the pair before it.
+    if (!text.train.empty() && text.train.back().second == text.val_begins) text.train.pop_back();
 }
 
 Sentences sentences_of_tales() {

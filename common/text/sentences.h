@@ -7,6 +7,9 @@
 
 namespace babygpt {
 
+// What two sentences of a tale can share.
+inline constexpr std::string_view paired_kinds[]{"name", "thing", "place", "box"};
+
 struct Sentences {
     struct Pair {           // two sentences that belong together
         int first, second;  // their numbers
@@ -22,8 +25,8 @@ struct Sentences {
     uint64_t hash;  // of the text, to know it again
 };
 
-// The sentences of tales: two belong together if they share at least three of name, thing, place and box, as two of one
-// tale can. Of any other text the lines: two belong together if one comes right after the other.
+// The sentences of tales: two belong together if they share at least three of the paired kinds, as two of one tale can.
+// Of any other text the lines: two belong together if one comes right after the other.
 Sentences load_sentences(const std::string& data);
 
 }  // namespace babygpt

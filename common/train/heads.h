@@ -27,7 +27,8 @@ std::vector<Head> all_heads(const BertConfig& config);  // but those that were c
 HeadsByLayer with(HeadsByLayer heads, const Head& head);
 
 // What the loss would change by if the head were switched off, estimated from the slope at its mask's 1 (Michel et al.
-// 2019): |dL/dmask|, mean over rows. One number for each of all_heads.
+// 2019): |dL/dmask| of each row's share of its batch's loss, summed over the batch, mean over batches. One number for
+// each of all_heads.
 std::vector<double> head_importance(Part part, const PreTraining& objective, PreTrainingModel& model,
                                     const BertConfig& config, const Options& options);
 

@@ -191,8 +191,6 @@ std::map<std::string, SlotGuesses> of_all_ranks(const std::map<std::string, Slot
 
 }  // namespace
 
-const std::vector<std::string> paired_kinds{"name", "thing", "place", "box"};
-
 std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, const Sentences& text, size_t most_pairs,
                                                int block_size) {
     std::map<std::string, SlotGuesses> result;
@@ -281,7 +279,9 @@ std::unique_ptr<DrawnBatch> PreTraining::draw(Part part, Rng& rng) const {
 
 Checkpoint PreTraining::describe(const Module& model, int step, Losses losses) const {
     Corpus corpus{text.name, text.tokenizer.characters, {}, {}, {}, nullptr, text.hash};
-    return describe_model(options, corpus, model, step, losses.train, losses.val);
+    Checkpoint checkpoint = describe_model(options, corpus, model, step, losses.train, losses.val);
+    checkpoint.metadata["format"] = "pt";  // Hugging Face opens no file that does not say so
+    return checkpoint;
 }
 
 std::vector<Objective::File> PreTraining::files() const {
@@ -330,9 +330,12 @@ void PreTraining::show(const Module& module, const Tell& tell) const {
     const int batches = std::max(1, options.eval_batches * 5 / 2);  // what is shown is measured more closely
     const size_t pairs = size_t(batches) * 3;
     Guesses g = guesses(model, batches);
-    std::string said =
+    const std::string unseen =
         format("unseen  %.1f%% of %zu masked characters are guessed, %.1f%% of %zu pairs judged rightly\n",
                100 * g.masked_accuracy(), g.masked, 100 * g.follows_accuracy(), g.pairs);
+    const std::string in_short = format("%.1f%% of blanks, %.1f%% of pairs right\n", 100 * g.masked_accuracy(),
+                                        100 * g.follows_accuracy());  // for the report's table
+    std::string said;
     nlohmann::json found = {
         {"vocab_size", text.tokenizer.size()},
         {"baselines", {{"uniform", baselines.uniform}, {"unigram", baselines.unigram}}},
@@ -349,8 +352,8 @@ void PreTraining::show(const Module& module, const Tell& tell) const {
         std::vector<std::string> filled = fill_blanks(reader, {first, second}).texts;
         said += "\n" + first + " " + second + "\n" + filled[0] + " " + filled[1] + "\n";
     }
-    found["sample"] = said;
-    tell(found, said, said);
+    found["sample"] = in_short + said;
+    tell(found, unseen + said, unseen + said);
 }
 
 std::pair<std::string, std::string> PreTraining::blanked(const Sentences::Pair& pair, Rng& rng) const {

@@ -1,5 +1,6 @@
 #include "common/train/training_loop.h"
 
+#include "common/base/memory.h"
 #include "common/train/agreement.h"
 #include "common/train/evaluate.h"
 #include "common/train/ranks.h"
@@ -14,7 +15,7 @@ constexpr int check_interval = 200;  // steps
 
 }  // namespace
 
-void train_objective(const Options& options, const Objective& objective) {
+void train_objective(const Options& options, const Objective& objective) try {
     Trainer trainer(options, objective);
     TrainingRun run(options, objective, trainer.model().parameter_count());
     auto draw = [&](Part part, Rng& rng) { return objective.draw(part, rng); };
@@ -36,6 +37,10 @@ void train_objective(const Options& options, const Objective& objective) {
         run.lost(trainer.optimiser.steps, trainer.model(), trainer.optimiser, updated ? trainer.batches : before);
     }
     run.finish(trainer.model());
+} catch (const OutOfMemory& error) {
+    bool could_forget = options.checkpoint >= 0 && options.checkpoint != 1;
+    if (!could_forget) throw;
+    fail(error.what(), ", or --checkpoint 1");
 }
 
 }  // namespace babygpt

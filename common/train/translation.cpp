@@ -127,7 +127,9 @@ std::unique_ptr<DrawnBatch> Translation::draw(Part part, Rng& rng) const {
 
 Checkpoint Translation::describe(const Module& model, int step, Losses losses) const {
     Corpus corpus{text.name, tokenizer.characters, {}, {}, {}, nullptr, text.hash};
-    return describe_model(options, corpus, model, step, losses.train, losses.val);
+    Checkpoint checkpoint = describe_model(options, corpus, model, step, losses.train, losses.val);
+    checkpoint.metadata["format"] = "pt";  // Hugging Face opens no file that does not say so
+    return checkpoint;
 }
 
 std::string Translation::introduce() const {

@@ -10,6 +10,7 @@ struct Reader {
     const PreTrainingModel& model;
     const Tokenizer& tokenizer;
     int max_tokens;
+    HeadsByLayer pruned_heads = {};  // that were cut out; the others keep their numbers
 };
 
 struct Guess {

@@ -24,6 +24,7 @@ namespace {
 struct Curve {
     std::string name, stage, sample;
     double parameters = 0, speed = 0, loss = 0;
+    bool of_characters = true;                      // the loss; a BERT's is the sum of two tasks'
     std::map<std::string, double> ruler, judged;    // judged: what the judge counted, if it was asked
     std::vector<std::pair<double, double>> points;  // characters seen, validation loss
 };
@@ -54,6 +55,7 @@ Curve read_run(const std::string& word) {
         curve.parameters = number(run.at("parameters")), curve.speed = number(run.at("tokens_per_second"));
         curve.loss = number(run.at("best").at("val_loss")), curve.ruler = numbers(run.at("baselines"));
         curve.ruler.at("uniform");
+        curve.of_characters = !run.contains(Json::json_pointer("/final/follows_accuracy"));
         if (run.contains("judged")) curve.judged = numbers(run.at("judged"));
         double steps = number(run.at("steps"));
         characters = run.contains("tokens") && steps > 0
@@ -87,8 +89,9 @@ void print_table(const std::vector<Curve>& curves) {
         sample.erase(0, sample.find_first_not_of('\n'));
         sample = sample.substr(0, sample.find('\n'));
         std::u32string start = decode_utf8(sample, "sample").substr(0, 40);
-        std::printf("%-14s %10.0f %10s %7.3f %7.3f %9s %7s %7s  %s\n", run.stage.c_str(), run.parameters,
-                    run.speed > 0 ? format("%.0f", run.speed).c_str() : "-", run.loss, run.loss / std::log(2.0),
+        std::printf("%-14s %10.0f %10s %7.3f %7s %9s %7s %7s  %s\n", run.stage.c_str(), run.parameters,
+                    run.speed > 0 ? format("%.0f", run.speed).c_str() : "-", run.loss,
+                    run.of_characters ? format("%.3f", run.loss / std::log(2.0)).c_str() : "-",
                     run.ruler.contains("floor") ? format("%.3f", run.loss - run.ruler.at("floor")).c_str() : "-",
                     percent(run.judged, "in_form", "tales").c_str(),
                     percent(run.judged, "slots_right", "slots").c_str(), encode_utf8(start).c_str());
@@ -96,9 +99,10 @@ void print_table(const std::vector<Curve>& curves) {
 }
 
 Chart chart(const std::vector<Curve>& curves) {
-    Chart chart{.title = "Validation loss against the characters seen",
-                .x_label = "characters seen",
-                .y_label = "validation loss, nats per character"};
+    Chart chart{
+        .title = "Validation loss against the characters seen",
+        .x_label = "characters seen",
+        .y_label = curves.at(0).of_characters ? "validation loss, nats per character" : "validation loss, nats"};
     const std::map<std::string, double>& ruler = curves.at(0).ruler;
     chart.highest = ruler.at("uniform") * 1.1;
     for (auto [key, name] :

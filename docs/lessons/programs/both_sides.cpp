@@ -64,8 +64,7 @@ int main(int argc, char** argv) {
                     append(size_t(other->first), 0), append(size_t(other->second), 1);
                 bool alone = other == text.val.end();
                 for (const Span& span : text.spans[s]) {
-                    bool in_pairs =
-                        std::ranges::count(std::vector<std::string>{"name", "thing", "place", "box"}, span.kind);
+                    bool in_pairs = std::ranges::count(paired_kinds, span.kind);
                     if (alone == in_pairs) continue;  // a name that stands nowhere else in what the BERT reads
                     size_t at = span.first + tale % span.length;
                     std::vector<int> masked = ids;
