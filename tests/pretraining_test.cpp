@@ -4,7 +4,7 @@
 #include <map>
 
 #include "common/babygpt.h"
-#include "common/train/trainer.h"
+#include "common/train/training_step.h"
 #include "common/write/fill.h"
 #include "tests/bert_fixture.h"
 

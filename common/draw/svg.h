@@ -56,7 +56,7 @@ struct Chart {
         double y;
     };
     std::string title, x_label, y_label;
-    bool log_x = false;
+    bool log_x = false, log_y = false;
     double highest = 0;  // what lies above is cut; 0: nothing is
     std::vector<Series> series = {};
     std::vector<Line> lines = {};
@@ -78,6 +78,8 @@ inline double nice_step(double range, int count) {
 inline std::string short_number(double x) {
     return x >= 1e6 ? format("%gM", x / 1e6) : x >= 1e4 ? format("%gk", x / 1e3) : format("%g", x);
 }
+
+inline std::string power_of_ten(int n) { return -3 < n && n < 4 ? format("%g", std::pow(10, n)) : format("1e%d", n); }
 
 // Names beside the frame, each as near to the end of its line as those above and below it allow.
 struct Names {
@@ -114,27 +116,40 @@ inline std::string draw(const Chart& chart) {
     const double width = 800, height = 500, left = 50, right = 560, top = 40, bottom = 445;
     const char* colours[] = {"#2f6fdf", "#e6550d", "#a0674b", "#31a354", "#a46bd6",
                              "#b8860b", "#1ba8a8", "#7f7f7f", "#d62728", "#e377c2"};
-    double least = 1e300, most = -1e300, highest = 0;
+    double least = 1e300, most = -1e300, lowest = 1e300, highest = 0;
     for (const Chart::Series& series : chart.series)
         for (auto [x, y] : series.points) {
             if (x > 0 || !chart.log_x) least = std::min(least, x), most = std::max(most, x);
             highest = std::max(highest, y);
+            if (y > 0) lowest = std::min(lowest, y);
         }
     if (chart.highest > 0) highest = std::min(highest, chart.highest);
     if (least > most) least = most = 1;                         // there is no point
     if (least == most) most += std::max(1.0, std::abs(least));  // all stand above one another
-    if (highest <= 0) highest = 1;
+    if (highest <= 0) highest = lowest = 1;
+    const int first_power = chart.log_y ? int(std::floor(std::log10(lowest))) : 0;
+    lowest = std::pow(10, first_power);  // where a logarithmic axis begins
+    if (chart.log_y) highest = std::max(highest, 10 * lowest);
     auto px = [&](double x) {
         double part =
             chart.log_x ? std::log(std::max(x, least) / least) / std::log(most / least) : (x - least) / (most - least);
         return left + (right - left) * part;
     };
-    auto py = [&](double y) { return bottom - (bottom - top) * std::clamp(y / highest, 0.0, 1.0); };
+    auto py = [&](double y) {
+        double part = chart.log_y ? std::log(std::max(y, lowest) / lowest) / std::log(highest / lowest) : y / highest;
+        return bottom - (bottom - top) * std::clamp(part, 0.0, 1.0);
+    };
 
     std::string svg =
         format("<path d=\"M%g %gV%gH%g\" fill=\"none\" stroke=\"currentColor\"/>\n", left, top, bottom, right);
     double step = nice_step(highest, 6);
-    for (double y = 0; y <= highest; y += step) svg += label(left - 8, py(y) + 5, "end", format("%g", y));
+    if (chart.log_y) {
+        int last = int(std::floor(std::log10(highest))), apart = 1 + (last - first_power) / 12;
+        for (int n = first_power; n <= last; n += apart)
+            svg += label(left - 8, py(std::pow(10, n)) + 5, "end", power_of_ten(n));
+    } else {
+        for (double y = 0; y <= highest; y += step) svg += label(left - 8, py(y) + 5, "end", format("%g", y));
+    }
     if (chart.log_x) {
         double factor = most / least > 100 ? 10 : 2;
         double first = factor == 10 ? std::pow(10, std::ceil(std::log10(least))) : least;

@@ -1,7 +1,8 @@
 // Draws tables as pictures: reads them from standard input, writes SVG to standard output.
-//   draw chart TITLE X-LABEL Y-LABEL [log]   a line of names, then lines of x and a y for each name but the first
-//                                            (a _ in a name is drawn as a space, but for a stage's name)
-//   draw heat TITLE                          between tabs: "# name" begins a map, a line of column labels, then rows
+//   draw chart TITLE X-LABEL Y-LABEL [log] [logy]
+//                      a line of names, then lines of x and a y for each name but the first (a _ in a name is drawn as
+//                      a space, but for a stage's name); log, logy: x, y in powers of ten
+//   draw heat TITLE    between tabs: "# name" begins a map, a line of column labels, then rows
 #include <iostream>
 #include <sstream>
 
@@ -46,6 +47,7 @@ std::string chart(Chart picture) {
         if (picture.log_x && x <= 0) fail("x has to be above 0 on a log axis, found \"", words[0], "\"");
         for (size_t i = 1; i < words.size(); ++i) {
             double y = number(words[i]);
+            if (picture.log_y && y <= 0) fail("y has to be above 0 on a log axis, found \"", words[i], "\"");
             if (y < 0) fail("the axis begins at 0, found \"", words[i], "\" below it");
             picture.series[i].points.push_back({x, y});
         }
@@ -82,12 +84,13 @@ std::string heat(const std::string& title) {
 int main(int argc, char** argv) {
     return guarded("draw", [&] {
         std::vector<std::string> words(argv + 1, argv + argc);
-        bool log_x = words.size() == 5 && words[4] == "log";
-        if ((words.size() == 4 || log_x) && words[0] == "chart")
-            std::cout << chart({.title = words[1], .x_label = words[2], .y_label = words[3], .log_x = log_x});
+        bool log_x = words.size() > 4 && words[4] == "log", log_y = words.size() > 4u + log_x && words.back() == "logy";
+        if (words.size() == 4u + log_x + log_y && words[0] == "chart")
+            std::cout << chart(
+                {.title = words[1], .x_label = words[2], .y_label = words[3], .log_x = log_x, .log_y = log_y});
         else if (words.size() == 2 && words[0] == "heat")
             std::cout << heat(words[1]);
         else
-            fail("usage: draw chart TITLE X-LABEL Y-LABEL [log], or draw heat TITLE");
+            fail("usage: draw chart TITLE X-LABEL Y-LABEL [log] [logy], or draw heat TITLE");
     });
 }

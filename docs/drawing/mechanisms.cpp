@@ -184,6 +184,110 @@ std::string draw_layernorm() {
     return d.done();
 }
 
+// Head 1 of four, switched off and cut out: its rows of three matrices, and its columns of the fourth.
+std::string draw_prune() {
+    Drawing d("A head is switched off, or cut out", 470);
+    const int gone = 1;
+    const double size = 40, bands = 268, right = 548, top = 38;
+    auto part = [&](int head, double x, double y, double w, double h, const char* of) {
+        if (head != gone) return d.box(x, y, w, h, of, 0.15 + 0.12 * head, 2);
+        d.line(format("M%g %gh%gv%gh%gz", x, y, w, h, -w), kind::gradient, 1.2, "4 3");
+        for (double s = 9 - h; s < w; s += 9) {  // hatched, and not beyond the edges
+            double from = std::max(0.0, -s), to = std::min(h, w - s);
+            d.line(format("M%.1f %.1fL%.1f %.1f", x + s + from, y + from, x + s + to, y + to), kind::gradient, 0.7);
+        }
+    };
+    struct Matrix {
+        const char *name, *of;
+        double x;
+    };
+    const Matrix matrices[] = {{"query", kind::query, 84}, {"key", kind::key, 204}, {"value", kind::value, 324}};
+    for (const Matrix& matrix : matrices) d.text(matrix.x + 40, bands - 16, matrix.name, matrix.of, "middle", 15, true);
+    d.text(right + 2 * size, top - 18, "output layer", kind::ink, "middle", 15, true);
+    for (int head = 0; head < 4; ++head) {
+        const double y = bands + size * head, middle = y + size / 2, column = right + size * head;
+        const char* of = head == gone ? kind::gradient : kind::ink;
+        d.text(20, middle, format("head %d", head), of, "start");
+        for (const Matrix& matrix : matrices) {
+            part(head, matrix.x, y, 80, size, matrix.of);
+            part(head, matrix.x + 86, y, 10, size, matrix.of);
+        }
+        d.arrow(424, middle, 440, middle, of);
+        d.box(442, middle - 14, 88, 28, of, 0.06, 4);
+        d.note(486, middle, head == gone ? "weights · 0" : "weights · v", of);
+        d.line(format("M530 %gH%g", middle, column + size / 2), of, 1.5, head == gone ? "4 3" : "none");
+        d.arrow(column + size / 2, middle, column + size / 2, top + 4 * size + 38, of);
+        part(head, column, top, size, 4 * size, kind::ink);
+        d.box(column, top + 4 * size + 10, size, 26, head == gone ? of : kind::value,
+              head == gone ? 0 : 0.15 + 0.12 * head, 2);
+        if (head == gone) d.text(column + size / 2, top + 4 * size + 23, "0", of, "middle", 14, true);
+    }
+    d.arrow(right + 4 * size + 4, top + 2 * size, right + 4 * size + 30, top + 2 * size, kind::stream, 2);
+    d.text(right + 4 * size + 41, top + 2 * size, "x", kind::stream, "middle", 18, true);
+    d.note(right - 8, top + 4 * size + 23, "side by side", kind::faint, "end");
+    d.note(244, bands + 4 * size + 20, "16 rows for each head, and 16 numbers of the bias", kind::faint);
+    const char* words[] = {"switched off",
+                           "All is computed. The weights of head 1 are multiplied by 0,",
+                           "and zeros meet its columns of the output layer.",
+                           "cut out",
+                           "What is hatched goes: 16 rows of three matrices, with their",
+                           "biases, and 16 columns of the output layer. x is the same."};
+    for (int i = 0; i < 6; ++i)
+        d.text(20, 26 + 24 * i + (i > 2 ? 14 : 0), words[i], i % 3 ? kind::ink : kind::gradient, "start", 14,
+               i % 3 == 0);
+    return d.done();
+}
+
+// Five layers: what is there at the end of the way forward, and step by step on the way back.
+std::string draw_checkpoint() {
+    Drawing d("What is kept on the way forward, and what is computed again on the way back", 535);
+    const int n = 5;
+    const double left = 176, wide = 102, tall = 28;
+    auto x = [&](int layer) { return left + wide * (layer - 1); };
+    auto input = [&](int layer, double y) {
+        d.box(x(layer), y, 24, tall, kind::stream, 0.35, 3);
+        d.note(x(layer) + 12, y + tall / 2, format("x%d", layer), kind::stream);
+    };
+    auto inside = [&](int layer, double y, bool again) {
+        d.box(x(layer) + 28, y, 62, tall, again ? kind::key : kind::ink, again ? 0.4 : 0.15, 3);
+        d.note(x(layer) + 59, y + tall / 2, format("inside %d", layer), kind::ink);
+    };
+    auto forward = [&](int from, int to, double y, const char* of) {
+        d.arrow(x(from), y + tall + 8, x(to) + 90, y + tall + 8, of);
+    };
+    auto back = [&](int from, int to, double y) {
+        d.arrow(x(from) + 90, y + tall + 16, x(to), y + tall + 16, kind::gradient);
+    };
+    auto about = [&](double y, const std::string& words, int insides) {
+        d.text(16, y + tall / 2, words, kind::ink, "start", 14);
+        d.text(706, y + tall / 2, format("%d", insides), kind::ink, "middle", 16, true);
+    };
+    d.text(16, 20, "plain", kind::ink, "start", 15, true);
+    d.note(706, 20, "insides at once");
+    about(40, "forward, then back", n);
+    for (int layer = 1; layer <= n; ++layer) input(layer, 40), inside(layer, 40, false);
+    forward(1, n, 40, kind::ink), back(n, 1, 40);
+    d.line("M16 110H744", kind::faint, 1, "3 4");
+    d.text(16, 132, "with checkpoints", kind::ink, "start", 15, true);
+    for (int row = 0; row <= n; ++row) {
+        const double y = 150 + 56 * row;
+        const int layer = row ? n + 1 - row : n;  // that whose inside is there
+        about(y, !row ? "forward" : row == 1 ? "back through 5" : format("%d again, and back", layer), 1);
+        for (int i = 1; i <= layer; ++i) input(i, y);
+        for (int i = 1; i < layer; ++i)  // forgotten
+            d.line(format("M%g %gh62v%gh-62z", x(i) + 28, y, tall), kind::faint, 1, "3 3");
+        inside(layer, y, row > 1);
+        if (!row) forward(1, n, y, kind::ink);
+        if (row > 1) forward(layer, layer, y, kind::key);
+        if (row) back(layer, layer, y);
+    }
+    d.note(380, 505,
+           "violet: the input of a layer.  Dashed: its inside was computed and forgotten.  Blue: computed again");
+    d.note(380, 524,
+           "to the right: the way forward.  Red, to the left: the gradient's way back, which needs the inside");
+    return d.done();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -201,7 +305,9 @@ int main(int argc, char** argv) {
                                                                               {"distances", draw_distances},
                                                                               {"masks", draw_masks},
                                                                               {"embeddings", draw_embeddings},
-                                                                              {"sources", draw_sources}};
+                                                                              {"sources", draw_sources},
+                                                                              {"prune", draw_prune},
+                                                                              {"checkpoint", draw_checkpoint}};
         auto found = argc == 2 ? drawings.find(argv[1]) : drawings.end();
         if (found == drawings.end()) {
             std::string names;

@@ -15,6 +15,7 @@ What a lesson may hold, all of it invisible when rendered:
                                                 key has a dot: heads/2.1/val_loss)
     29<!-- 03_head/metrics.csv seconds -->      the same, from the last line of a column
     2.31<!-- variance 64 2 -->                  the same, from word 2 of the line that begins with the word 64
+    66<!-- forgets 2.0 3.1 -->                  the same, where word 3 is 66/184: 3.2 is the 184
     `At the`<!-- sample 03_head -->             the beginning of what a recorded run wrote; with a number, of that line of it
     <!-- by hand -->                            in a paragraph whose numbers are worked out in it
     [`tril`](../../common/tensor/masks.h)       a name that has to be in the file it leads to
@@ -95,7 +96,9 @@ def number(name, key, word=1):
     found = [line.split() for line in read(f"{HERE}/recorded/{name}/output.txt").splitlines() if line.split()[:1] == [key]]
     if len(found) != 1:
         raise ValueError(f"{len(found)} lines of {name}'s output begin with {key}")
-    return float(found[0][int(word)].rstrip("%,").replace(",", ""))
+    word, _, half = str(word).partition(".")
+    text = found[0][int(word)]
+    return float((text.split("/")[int(half) - 1] if half else text).rstrip("%,").replace(",", ""))
 
 
 def as_written(value, pattern):
@@ -108,7 +111,7 @@ def as_written(value, pattern):
 
 FENCED = re.compile(r"(<!-- (quote|output) ([^>]*?) -->\n+```\w*\n)(.*?)(\n?```)", re.S)
 SAMPLE = re.compile(r"`[^`\n]*`(<!-- sample (\S+)(?: (\d+))? -->)")
-NUMBER = re.compile(r"([+-]?\d[\d,]*(?:\.\d+)?%?)(\**)<!-- (\S+) (\S+)(?: (\d+))? -->")
+NUMBER = re.compile(r"([+-]?\d[\d,]*(?:\.\d+)?%?)(\**)<!-- (\S+) (\S+)(?: (\d+(?:\.[12])?))? -->")
 
 
 def filled(page, text):

@@ -69,7 +69,7 @@ int main() {
     for (double time = 0; time <= longest + 0.02; time += 0.02) {
         std::printf("%.2f", time);
         for (size_t w = 0; w < ways.size(); ++w) {
-            double most = 0;  // in this fiftieth
+            double most = at[w] ? of[w][at[w] - 1].megabytes : 0;  // in this fiftieth, which may have no sample
             for (; at[w] < of[w].size() && of[w][at[w]].seconds <= time * whole; ++at[w])
                 most = std::max(most, of[w][at[w]].megabytes);
             std::printf(" %.2f", most);
