@@ -226,7 +226,7 @@ sanitize: $(SETUP) ## the tests and the programs under the address and undefined
 	@tests/install $(TEST_PACKAGES)
 	@+$(building) build/tests
 	@+$(building) BUILD=build/asan EXTRA="$(SANITIZE)" TEST_OBJECTS="$(filter-out $(BUILD)/obj/tests/cli_%,$(TEST_OBJECTS))" \
-	    $(addprefix build/asan/,$(STAGES) corpus report draw tests)
+	    $(addprefix build/asan/,tests $(STAGES) corpus report draw)
 	@+$(building) BUILD=build/tsan EXTRA="-fsanitize=thread -Og" \
 	    TESTS="tests/main.cpp tests/threads_test.cpp" build/tsan/tests
 	@SANITIZED=$(CURDIR)/build/asan ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 \

@@ -22,6 +22,8 @@ std::vector<Cells> losses(const Shell& shell, const std::string& run) {
     return table;
 }
 
+using Words = std::vector<std::string>;
+
 // The --checkpoint that a run goes on with, if it is not told otherwise.
 int kept_checkpoint(const Shell& shell, const std::string& run) {
     auto state = nlohmann::json::parse(load_metadata(shell.path(run + "/resume.safetensors")).at("state"));
@@ -35,7 +37,7 @@ TEST_SUITE("command line") {
         Shell shell;
         write_lines(shell);
         works(shell, train("--checkpoint 0 --out plain"));
-        for (const std::string k : {"1", "2", "3", "9"}) {
+        for (const std::string& k : sanitized ? Words{"2"} : Words{"1", "2", "3", "9"}) {
             CAPTURE(k);
             works(shell, train("--checkpoint " + k + " --out forgets_" + k));
             CHECK(losses(shell, "forgets_" + k) == losses(shell, "plain"));
@@ -94,7 +96,7 @@ TEST_SUITE("command line") {
         for (const std::string stage : {"10_gpt", "12_relative"}) {
             std::string line = quick(stage, 4) + " --n-layer 5 --n-embd 16 --dropout 0.1 ";
             works(shell, line + "--out plain");
-            for (const std::string k : {"1", "2", "5"}) {
+            for (const std::string& k : sanitized ? Words{"5"} : Words{"1", "2", "5"}) {
                 works(shell, line + "--out forgets --checkpoint " + k);
                 CHECK(losses(shell, "forgets") == losses(shell, "plain"));
                 CHECK(tensors(shell, "forgets/model.safetensors") == tensors(shell, "plain/model.safetensors"));

@@ -294,7 +294,7 @@ esac
             CHECK(!says(picture, "nan"));
             CHECK(says(picture, "prefers-color-scheme: dark"));
         }
-        CHECK(drawn == 14);
+        CHECK(drawn == 16);
         refuses(shell, "mechanisms", "name one drawing, of: cache");
         refuses(shell, "mechanisms heads </dev/null", "two lines for each of four heads");
         refuses(shell, "printf 'a b\\n1\\n' | mechanisms heads", "a weight for each character");
