@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "common/base/error.h"
+#include "common/base/format.h"
 #include "docs/workshop/export.h"
 
 namespace babygpt::workshop {
@@ -98,6 +99,18 @@ void Server::Inside::protect() {
                     (origin.empty() || (origin.starts_with("http://") && is_ours(origin.substr(7))));
         // The library would compress with Brotli at its slowest: seconds for what loopback carries in no time.
         const_cast<Request&>(request).headers.erase("Accept-Encoding");
+    http.set_socket_options([](socket_t socket) {  // the library's own let two workshops share a port in silence
+        int yes = 1;
+        setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
+    http.set_error_handler([](const Request& request, Response& response) {
+        if (!response.body.empty()) return;  // it says what is wrong
+        std::string error = str("the workshop has no answer to this (", response.status, ")");
+        if (response.status == 404) error = "there is no " + brief(request.path);
+        if (response.status == 413 || response.status == 414)
+            error = str("this text is too long; at most ", largest_body / 1024, " kB can be asked at once");
+        set_json(response, response.status, {{"error", error}});
+    });
         if (good) return httplib::Server::HandlerResponse::Unhandled;
         set_json(response, 403, {{"error", str("open http://127.0.0.1:", port, ", the only name of the workshop")}});
         return httplib::Server::HandlerResponse::Handled;
