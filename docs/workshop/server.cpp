@@ -61,6 +61,7 @@ struct Server::Inside {
     }
     void get(const std::string& path, std::function<Json(const Request&)> f);
     void post(const std::string& path, Json (Answers::*f)(const Json&));
+    const char* complaint(const Request& request) const;  // why it is refused; null if it is not
     void protect();
     void add_files();
     void add_questions();
@@ -83,22 +84,21 @@ void Server::Inside::post(const std::string& path, Json (Answers::*f)(const Json
     });
 }
 
+const char* Server::Inside::complaint(const Request& request) const {
+    std::string origin = request.get_header_value("Origin"), site = request.get_header_value("Sec-Fetch-Site");
+    if (!is_ours(request.get_header_value("Host"))) return "another name";
+    bool of_page = origin.empty() || (origin.starts_with("http://") && is_ours(origin.substr(7)));
+    if (request.path.starts_with("/api/"))
+        of_page = of_page && (site.empty() || site == "same-origin" || site == "none");
+    return of_page ? nullptr : "another page";
+}
+
 void Server::Inside::protect() {
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is no reason to die
     http.new_task_queue = [] { return new httplib::ThreadPool(threads); };
     http.set_keep_alive_max_count(1);  // a connection that waits would hold a thread
     http.set_read_timeout(seconds_of_patience), http.set_write_timeout(seconds_of_patience);
     http.set_payload_max_length(largest_body);
-    http.set_default_headers({{"Content-Security-Policy", policy},
-                              {"X-Content-Type-Options", "nosniff"},
-                              {"Referrer-Policy", "no-referrer"},
-                              {"Cache-Control", "no-cache"}});
-    http.set_pre_routing_handler([this](const Request& request, Response& response) {
-        std::string origin = request.get_header_value("Origin");
-        bool good = is_ours(request.get_header_value("Host")) &&
-                    (origin.empty() || (origin.starts_with("http://") && is_ours(origin.substr(7))));
-        // The library would compress with Brotli at its slowest: seconds for what loopback carries in no time.
-        const_cast<Request&>(request).headers.erase("Accept-Encoding");
     http.set_socket_options([](socket_t socket) {  // the library's own let two workshops share a port in silence
         int yes = 1;
         setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -111,8 +111,16 @@ void Server::Inside::protect() {
             error = str("this text is too long; at most ", largest_body / 1024, " kB can be asked at once");
         set_json(response, response.status, {{"error", error}});
     });
-        if (good) return httplib::Server::HandlerResponse::Unhandled;
-        set_json(response, 403, {{"error", str("open http://127.0.0.1:", port, ", the only name of the workshop")}});
+    http.set_default_headers({{"Content-Security-Policy", policy},
+                              {"X-Content-Type-Options", "nosniff"},
+                              {"Referrer-Policy", "no-referrer"},
+                              {"Cache-Control", "no-cache"}});
+    http.set_pre_routing_handler([this](const Request& request, Response& response) {
+        // The library would compress with Brotli at its slowest: seconds for what loopback carries in no time.
+        const_cast<Request&>(request).headers.erase("Accept-Encoding");
+        const char* from = complaint(request);
+        if (!from) return httplib::Server::HandlerResponse::Unhandled;
+        set_json(response, 403, {{"error", str("asked by ", from, "; open http://127.0.0.1:", port, " itself")}});
         return httplib::Server::HandlerResponse::Handled;
     });
 }
