@@ -1,9 +1,22 @@
 #include "docs/workshop/models.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/base/format.h"
 #include "tests/parity/stages.h"
+
+// And of 15, as stages.h has the others: it cuts heads out of a BERT, which only its own model can be without.
+#define main stage_main
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+namespace {
+namespace stage_15_prune {
+#include "stages/15_prune.cpp"
+}
+}  // namespace
+#pragma GCC diagnostic pop
+#undef main
 
 namespace babygpt::workshop {
 
@@ -19,15 +32,25 @@ const Module& Opened::module() const {
     return *translator;
 }
 
+const std::map<std::string, MakeBert>& readers() {
+    static const std::map<std::string, MakeBert> all = [] {
+        std::map<std::string, MakeBert> makers = bert_stages;
+        makers["15_prune"] = make_bert<stage_15_prune::Model>;  // heads may have been cut out
+        makers["16_memory"] = bert_stages.at("13_bert");        // it differs only while it trains
+        return makers;
+    }();
+    return all;
+}
+
 Task task_of(const std::string& stage) {
     if (stages.contains(stage)) return Task::write;
-    if (bert_stages.contains(stage)) return Task::fill;
+    if (readers().contains(stage)) return Task::fill;
     if (translator_stages.contains(stage)) return Task::translate;
     fail("the workshop cannot look into a model of ", brief(stage));
 }
 
 bool has_attention(const std::string& stage) {
-    return bert_stages.contains(stage) || translator_stages.contains(stage) || (stages.contains(stage) && stage > "03");
+    return readers().contains(stage) || translator_stages.contains(stage) || (stages.contains(stage) && stage > "03");
 }
 
 std::shared_ptr<const Opened> Models::open(const std::string& file) {
@@ -54,7 +77,7 @@ std::shared_ptr<const Opened> Models::open(const std::string& file) {
     } else {
         BertConfig config = bert_config(saved.options, opened->tokenizer.size());
         if (task == Task::fill)
-            opened->reader = make_from(saved.checkpoint, file, bert_stages.at(stage), config);
+            opened->reader = make_from(saved.checkpoint, file, readers().at(stage), config);
         else
             opened->translator = make_from(saved.checkpoint, file, translator_stages.at(stage), config);
     }

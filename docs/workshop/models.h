@@ -7,6 +7,7 @@
 #include "common/nn/bert.h"
 #include "common/text/tokenizer.h"
 #include "common/train/checkpoint.h"
+#include "common/train/pretraining.h"
 
 namespace babygpt::workshop {
 
@@ -22,6 +23,9 @@ struct Opened {
     const Vocabulary& vocabulary() const { return tokenizer.characters; }
     const Module& module() const;
 };
+
+// Those that fill blanks, by stage: the BERTs, and the two stages that do something to one.
+const std::map<std::string, MakeBert>& readers();
 
 Task task_of(const std::string& stage);  // fails if its models cannot be looked into
 bool has_attention(const std::string& stage);
