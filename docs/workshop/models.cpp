@@ -22,7 +22,7 @@ namespace babygpt::workshop {
 
 namespace {
 
-constexpr size_t most_kept = 40;
+constexpr size_t most_kept = 200'000'000;  // bytes: ten runs' snapshots
 
 }  // namespace
 
@@ -53,13 +53,17 @@ bool has_attention(const std::string& stage) {
     return readers().contains(stage) || translator_stages.contains(stage) || (stages.contains(stage) && stage > "03");
 }
 
-std::shared_ptr<const Opened> Models::open(const std::string& file) {
-    std::lock_guard one_at_a_time(mutex);
+std::string version_of(const std::string& file) {
     std::error_code error;
     auto time = std::filesystem::last_write_time(file, error).time_since_epoch().count();
-    std::string key = str(file, " ", time, " ", std::filesystem::file_size(file, error));
+    return str(file, " ", time, " ", std::filesystem::file_size(file, error));
+}
+
+std::shared_ptr<const Opened> Models::open(const std::string& file) {
+    std::lock_guard one_at_a_time(mutex);
+    std::string version = version_of(file);
     for (auto it = kept.begin(); it != kept.end(); ++it)
-        if (it->key == key) {
+        if (it->version == version) {
             kept.splice(kept.begin(), kept, it);
             return it->model;
         }
@@ -81,8 +85,11 @@ std::shared_ptr<const Opened> Models::open(const std::string& file) {
         else
             opened->translator = make_from(saved.checkpoint, file, translator_stages.at(stage), config);
     }
-    kept.push_front({key, opened});
-    if (kept.size() > most_kept) kept.pop_back();
+    size_t bytes = 0;
+    for (const auto& [name, tensor] : opened->module().parameters) bytes += tensor.count() * sizeof(real);
+    kept.push_front({version, bytes, opened});
+    size_t total = 0;
+    std::erase_if(kept, [&](const Kept& each) { return (total += each.bytes) > most_kept && each.model != opened; });
     return opened;
 }
 
