@@ -130,7 +130,8 @@ void Server::Inside::add_files() {
         http.set_file_extension_and_mimetype_mapping(type, "text/plain; charset=utf-8");
     http.set_file_extension_and_mimetype_mapping("mjs", "text/javascript");
     http.set_mount_point("/packages", places.packages);
-    for (const char* folder : {"docs", "stages", "common", "data"}) http.set_mount_point(str("/", folder), folder);
+    for (const char* folder : {"docs", "stages", "common", "data", "tests"})
+        http.set_mount_point(str("/", folder), folder);
     http.set_mount_point("/", places.page);
 }
 
