@@ -1,5 +1,6 @@
 // The workshop: what it shows of a model is what the model computes; its server answers whatever comes.
 #include <httplib.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <fstream>
@@ -27,7 +28,7 @@ const std::u32string letters = U"\n abcdeh树";
 const std::string text = "bad head 树ed";
 
 Options tiny(const std::string& stage, const std::string& positions = "") {
-    bool bert = bert_stages.contains(stage) || translator_stages.contains(stage);
+    bool bert = readers().contains(stage) || translator_stages.contains(stage);
     return {.stage = stage,
             .task = task_of(stage),
             .block_size = 24,
@@ -40,14 +41,13 @@ Options tiny(const std::string& stage, const std::string& positions = "") {
                                                   : ""};
 }
 
-Opened open_tiny(const Options& options) {
+Opened open_tiny(const Options& options, uint64_t seed = 0) {
     Opened opened{options, CharacterTokenizer(Vocabulary(letters))};
     Rng rng(1, "initialisation");
     BertConfig config = bert_config(options, opened.tokenizer.size());
     if (stages.contains(options.stage)) opened.writer = stages.at(options.stage)(options, int(letters.size()), rng);
-    if (bert_stages.contains(options.stage)) opened.reader = bert_stages.at(options.stage)(config, rng);
+    if (readers().contains(options.stage)) opened.reader = readers().at(options.stage)(config, rng);
     if (translator_stages.contains(options.stage)) opened.translator = translator_stages.at(options.stage)(config, rng);
-    uint64_t seed = 0;
     for (const auto& [name, tensor] : opened.module().parameters)  // large enough that every path matters
         std::ranges::copy(random_tensor(tensor.shape(), ++seed, 0.4).values(), Tensor(tensor).values().begin());
     return opened;
@@ -57,7 +57,7 @@ std::vector<std::string> with_heads() {
     std::vector<std::string> names;
     for (const auto& [name, unused] : stages)
         if (has_attention(name)) names.push_back(name);
-    for (const auto& [name, unused] : bert_stages) names.push_back(name);
+    for (const auto& [name, unused] : readers()) names.push_back(name);
     for (const auto& [name, unused] : translator_stages) names.push_back(name);
     return names;
 }
@@ -83,23 +83,22 @@ void check_rows(const Opened& opened, const Question& question) {
 }
 
 // A run as training leaves it, of a model that knows nothing.
-void write_run(const std::filesystem::path& at, const Options& options) {
+void write_run(const std::filesystem::path& at, const Options& options, uint64_t seed = 0) {
     std::filesystem::create_directories(at / "snapshots");
-    Opened opened = open_tiny(options);
+    Opened opened = open_tiny(options, seed);
     Corpus corpus{"letters", opened.vocabulary(), {}, {}, {}, nullptr, 1};
     Options saved = options;
     saved.steps = 20, saved.data = "letters";
     for (int step : {0, 20})
         write_whole((at / "snapshots" / (std::to_string(step) + ".safetensors")).string(),
                     to_safetensors(describe_model(saved, corpus, opened.module(), step, 2.5, 2.25)));
-    std::filesystem::copy(at / "snapshots/20.safetensors", at / "model.safetensors");
+    std::filesystem::copy(at / "snapshots/20.safetensors", at / "model.safetensors",
+                          std::filesystem::copy_options::overwrite_existing);
     write_whole((at / "metrics.csv").string(),
                 "step,train_loss,val_loss,tokens_per_second,seconds\n0,3.0,3.1,0.0,0.1\n20,2.5,2.25,1000.0,1.5\n");
-    Json run = {{"stage", options.stage},
-                {"options", Json::parse(options_to_json(saved))},
-                {"steps", 20},
-                {"best", {{"step", 20}, {"val_loss", 2.25}}},
-                {"sample", "bad"}};
+    Json run = {
+        {"stage", options.stage}, {"options", Json::parse(options_to_json(saved))}, {"steps", 20},
+        {"tokens", 2000},         {"best", {{"step", 20}, {"val_loss", 2.25}}},     {"sample", "bad <!-- <script>"}};
     write_whole((at / "run.json").string(), run.dump());
 }
 
@@ -114,8 +113,8 @@ std::map<std::string, std::string> state_of(const std::filesystem::path& directo
 
 // A server on a port of its own, with one run in its directory.
 struct Served {
-    TemporaryDirectory directory;
-    Server server{{.runs = directory.path, .page = "docs/workshop/page", .packages = "build"}};
+    TemporaryDirectory directory, packages;
+    Server server{{.runs = directory.path, .page = "docs/workshop/page", .packages = packages.path}};
     int port = server.bind(0);
     std::thread thread{[this] { server.listen(); }};
 
@@ -174,6 +173,17 @@ TEST_SUITE("workshop") {
                 check_rows(open_tiny(tiny(stage, positions)), {text});
             }
         check_rows(open_tiny(tiny("13_bert")), {.text = "bad", .second = "he_d", .padding = 5});
+    }
+
+    TEST_CASE("look: a head whose neighbours were cut out keeps its number") {
+        Options options = tiny("15_prune");
+        options.n_head = 4, options.pruned_heads = "0:0,2;1:3";
+        Opened opened = open_tiny(options);
+        check_rows(opened, {text});
+        Json seen = look(opened, {text});
+        std::string numbers;
+        for (const Json& head : seen["heads"]) numbers += str(head["layer"], ".", head["head"], " ");
+        CHECK(numbers == "0.1 0.3 1.0 1.1 1.2 ");
     }
 
     TEST_CASE("look: surprise and guesses are those of the logits; a character is a character") {
@@ -245,6 +255,44 @@ TEST_SUITE("workshop") {
         CHECK(again->status == 304);
     }
 
+    TEST_CASE("server: a run that was trained anew is asked anew") {
+        Served served;
+        std::string question = Json{{"run", "run"}, {"step", 20}}.dump();
+        Json before = served.post("/api/sample", question), old = served.get("/api/runs")["runs"][0];
+        write_run(served.directory.path / "run", tiny("10_gpt"), 100);
+        CHECK(served.post("/api/sample", question) != before);
+        CHECK(served.get("/api/runs")["runs"][0]["version"] != old["version"]);
+    }
+
+    TEST_CASE("server: characters of a step are those of the steps that were counted, also while a run goes on") {
+        Served served;
+        std::filesystem::path metrics = served.directory.path / "run/metrics.csv";
+        CHECK(served.get("/api/runs")["runs"][0]["per_step"] == 100);
+        write_whole(metrics.string(), read_file(metrics.string()) + "40,2.5,2.25,1000.0,3\n");
+        CHECK(served.get("/api/runs")["runs"][0]["per_step"] == 100);
+    }
+
+    TEST_CASE("server: what prunes a BERT, or trains one in less memory, is looked into as a BERT") {
+        Served served;
+        for (const char* stage : {"15_prune", "16_memory"}) {
+            std::filesystem::remove_all(served.directory.path / "run");
+            Options options = tiny(stage);
+            if (options.stage == "15_prune") options.pruned_heads = "1:0";
+            write_run(served.directory.path / "run", options);
+            Json run = served.get("/api/runs")["runs"][0];
+            CHECK(run["task"] == int(Task::fill));
+            CHECK((run["looks"] && run["writes"]));
+            CHECK(served.post("/api/look", Json{{"run", "run"}, {"text", "b_d"}}.dump())["read"].size() == 5);
+            CHECK(served.post("/api/fill", Json{{"run", "run"}, {"text", "b_d"}}.dump())["blanks"].size() == 1);
+        }
+    }
+
+    TEST_CASE("server: a port that is taken is refused") {
+        Served served;
+        Server another(Places{});
+        CHECK_THROWS_AS(another.bind(served.port), Error);
+    }
+
     TEST_CASE("server: other names, other paths and strange questions get a clear answer") {
         Served served;
         for (const char* host : {"evil.example", "evil.example:80", "127.0.0.1", ""})
@@ -255,6 +303,13 @@ TEST_SUITE("workshop") {
                   ->status == 403);
         CHECK(served.client().Get("/api/runs", httplib::Headers{{"Host", own}, {"Origin", "http://" + own}})->status ==
               200);
+        auto from = [&](const char* site) {
+            return served.client().Get("/api/runs", httplib::Headers{{"Host", own}, {"Sec-Fetch-Site", site}})->status;
+        };
+        CHECK(from("same-origin") == 200);
+        CHECK(from("none") == 200);
+        CHECK(from("same-site") == 403);
+        CHECK(from("cross-site") == 403);
         for (const char* name : {"..", "../run", "run/snapshots", "/etc", ".", "", "none", "run%00"}) {
             CAPTURE(name);
             Json answer = served.post("/api/look", Json{{"run", name}, {"text", text}}.dump(), 400);
@@ -274,7 +329,12 @@ TEST_SUITE("workshop") {
                     400);
         served.post("/api/write", Json{{"run", "run"}, {"text", ""}, {"top_p", 7}}.dump(), 400);
         served.post("/api/fill", Json{{"run", "run"}, {"text", "_"}}.dump(), 400);
-        CHECK(served.client().Post("/api/look", std::string(100'000, ' '), "application/json")->status == 413);
+        auto says = [](const Json& answer, const char* what) {
+            return answer["error"].get<std::string>().find(what) != std::string::npos;
+        };
+        CHECK(says(served.post("/api/look", std::string(100'000, ' '), 413), "too long"));
+        CHECK(says(served.get("/api/texts?run=" + std::string(10'000, 'a'), 414), "too long"));
+        CHECK(says(served.get("/docs/lessons/99_none.md", 404), "99_none"));
         served.get("/api/runs");
     }
 
@@ -298,30 +358,63 @@ TEST_SUITE("workshop") {
         CHECK(runs[2]["state"] == "finished");
     }
 
+    TEST_CASE("server: a run.json of other types is damaged, and pipes are no files") {
+        Served served;
+        std::string file = (served.directory.path / "run/run.json").string();
+        Json good = Json::parse(read_file(file));
+        for (const char* patch : {R"({"best":{"step":null,"val_loss":null}})", R"({"best":7})", R"({"baselines":{}})",
+                                  R"({"stage":7})", R"({"options":[]})", R"({"options":{"steps":"7"}})",
+                                  R"({"tokens":"7"})", R"({"judged":[1]})", R"({"sample":{}})"}) {
+            CAPTURE(patch);
+            Json other = good;
+            other.update(Json::parse(patch));
+            write_whole(file, other.dump());
+            CHECK(served.get("/api/runs")["runs"][0]["state"] == "damaged");
+        }
+        for (const char* name : {"run.json", "metrics.csv"}) {
+            std::filesystem::path pipe = served.directory.path / "run" / name;
+            std::filesystem::remove(pipe);
+            REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+        }
+        CHECK(served.get("/api/runs")["runs"].empty());
+    }
+
     TEST_CASE("server: ten readers at once, and ten that stop reading, do not keep an eleventh waiting") {
         Served served;
+        write_whole((served.packages.path / "large.js").string(), std::string(8'000'000, ' '));
         std::string question = Json{{"run", "run"}, {"text", text}}.dump();
-        std::vector<int> idle;
-        for (int i = 0; i < 10; ++i) {  // they ask, and never read
-            int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+        auto ask_for_much = [&] {  // more than the system keeps for one who does not read
+            int socket = ::socket(AF_INET, SOCK_STREAM, 0), small = 4096;
+            setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
             sockaddr_in address{};
             address.sin_family = AF_INET, address.sin_port = htons(uint16_t(served.port));
             address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
             REQUIRE(connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-            CHECK(write(socket, "GET /api", 8) == 8);
-            idle.push_back(socket);
+            std::string request = str("GET /packages/large.js HTTP/1.1\r\nHost: 127.0.0.1:", served.port, "\r\n\r\n");
+            CHECK(write(socket, request.data(), request.size()) == ssize_t(request.size()));
+            return socket;
+        };
+        std::vector<int> idle;
+        for (int i = 0; i < 10; ++i) idle.push_back(ask_for_much());
+        for (int i = 0; i < 3; ++i) {  // and some go away in the middle of the answer
+            int socket = ask_for_much();
+            char beginning[1000];
+            CHECK(read(socket, beginning, sizeof beginning) > 0);
+            CHECK(std::string_view(beginning, 15) == "HTTP/1.1 200 OK");
+            close(socket);
         }
         std::atomic<int> answered = 0;
-        std::vector<std::thread> readers;
+        std::vector<std::thread> asking;
         for (int i = 0; i < 10; ++i)
-            readers.emplace_back([&] {
+            asking.emplace_back([&] {
                 for (int j = 0; j < 5; ++j) {
                     auto response = served.client().Post("/api/look", question, "application/json");
                     answered += response && response->status == 200;
                 }
             });
-        for (std::thread& reader : readers) reader.join();
+        for (std::thread& one : asking) one.join();
         CHECK(answered == 50);
+        served.get("/api/runs");
         for (int socket : idle) close(socket);
     }
 
@@ -337,7 +430,10 @@ TEST_SUITE("workshop") {
             CHECK_MESSAGE(html.find(outside) == std::string::npos, outside);
         std::string opening = "id=\"kept\">";
         size_t from = html.find(opening) + opening.size();
-        Json kept = Json::parse(html.substr(from, html.find("</script>", from) - from));
+        std::string data = html.substr(from, html.find("</script>", from) - from);
+        CHECK(data.find('<') == std::string::npos);
+        Json kept = Json::parse(data);
+        CHECK(kept["runs"][0]["sample"] == "bad <!-- <script>");
         CHECK(kept["looks"][text]["20"] == answers.look({{"run", "run"}, {"step", 20}, {"text", text}}));
         CHECK(kept["samples"].size() == 2);
     }

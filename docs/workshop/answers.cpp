@@ -40,7 +40,7 @@ Json Answers::sample(const Json& question) {
     std::string run = question.at("run"), file = runs.file(run, question.value("step", -1));
     std::shared_ptr<const Opened> model = models.open(file);
     std::vector<std::string> texts = model->writer ? std::vector<std::string>{} : runs.texts(run);
-    std::string key = str(file, " ", model->step, " ", model->options.steps);
+    std::string key = version_of(file);
     {
         std::lock_guard alone(computing);
         if (samples.contains(key)) return {{"sample", samples[key]}};

@@ -72,7 +72,7 @@ std::string export_page(Answers& answers, const std::string& run, std::vector<st
         return "<script type=\"importmap\">" + modules.dump() + "</script>";
     });
     std::string data = kept_answers(answers, run, texts).dump(-1, ' ', false, Json::error_handler_t::replace);
-    for (size_t found = 0; (found = data.find("</", found)) != data.npos; ++found) data.insert(found + 1, "\\");
+    for (size_t found = 0; (found = data.find('<', found)) != data.npos;) data.replace(found, 1, "\\u003c");
     html.insert(html.find("</head>"), "<script type=\"application/json\" id=\"kept\">" + data + "</script>\n");
     return html;
 }

@@ -146,9 +146,20 @@ Reading read_to_translate(const Opened& opened, const Question& question) {
             .translation = translation};
 }
 
+// The number that a head had before those of its layer that are gone were cut out.
+int number_at_first(int number, const std::set<int>& gone) {
+    for (int other : gone)
+        if (other <= number) ++number;
+    return number;
+}
+
 Reading read(const Opened& opened, const Question& question) {
     if (opened.writer) return read_to_go_on(opened, question);
-    return opened.reader ? read_to_fill(opened, question) : read_to_translate(opened, question);
+    if (opened.translator) return read_to_translate(opened, question);
+    Reading reading = read_to_fill(opened, question);
+    HeadsByLayer gone = parse_heads(opened.options.pruned_heads);
+    for (Head& head : reading.heads) head.number = number_at_first(head.number, gone[head.layer]);
+    return reading;
 }
 
 // The likeliest tokens of a row of logits, and the surprise by the one that is there; special ones are not guessed.

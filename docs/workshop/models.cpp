@@ -1,15 +1,28 @@
 #include "docs/workshop/models.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/base/format.h"
 #include "tests/parity/stages.h"
 
+// And of 15, as stages.h has the others: it cuts heads out of a BERT, which only its own model can be without.
+#define main stage_main
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+namespace {
+namespace stage_15_prune {
+#include "stages/15_prune.cpp"
+}
+}  // namespace
+#pragma GCC diagnostic pop
+#undef main
+
 namespace babygpt::workshop {
 
 namespace {
 
-constexpr size_t most_kept = 40;
+constexpr size_t most_kept = 200'000'000;  // bytes: ten runs' snapshots
 
 }  // namespace
 
@@ -19,24 +32,38 @@ const Module& Opened::module() const {
     return *translator;
 }
 
+const std::map<std::string, MakeBert>& readers() {
+    static const std::map<std::string, MakeBert> all = [] {
+        std::map<std::string, MakeBert> makers = bert_stages;
+        makers["15_prune"] = make_bert<stage_15_prune::Model>;  // heads may have been cut out
+        makers["16_memory"] = bert_stages.at("13_bert");        // it differs only while it trains
+        return makers;
+    }();
+    return all;
+}
+
 Task task_of(const std::string& stage) {
     if (stages.contains(stage)) return Task::write;
-    if (bert_stages.contains(stage)) return Task::fill;
+    if (readers().contains(stage)) return Task::fill;
     if (translator_stages.contains(stage)) return Task::translate;
     fail("the workshop cannot look into a model of ", brief(stage));
 }
 
 bool has_attention(const std::string& stage) {
-    return bert_stages.contains(stage) || translator_stages.contains(stage) || (stages.contains(stage) && stage > "03");
+    return readers().contains(stage) || translator_stages.contains(stage) || (stages.contains(stage) && stage > "03");
+}
+
+std::string version_of(const std::string& file) {
+    std::error_code error;
+    auto time = std::filesystem::last_write_time(file, error).time_since_epoch().count();
+    return str(file, " ", time, " ", std::filesystem::file_size(file, error));
 }
 
 std::shared_ptr<const Opened> Models::open(const std::string& file) {
     std::lock_guard one_at_a_time(mutex);
-    std::error_code error;
-    auto time = std::filesystem::last_write_time(file, error).time_since_epoch().count();
-    std::string key = str(file, " ", time, " ", std::filesystem::file_size(file, error));
+    std::string version = version_of(file);
     for (auto it = kept.begin(); it != kept.end(); ++it)
-        if (it->key == key) {
+        if (it->version == version) {
             kept.splice(kept.begin(), kept, it);
             return it->model;
         }
@@ -54,12 +81,15 @@ std::shared_ptr<const Opened> Models::open(const std::string& file) {
     } else {
         BertConfig config = bert_config(saved.options, opened->tokenizer.size());
         if (task == Task::fill)
-            opened->reader = make_from(saved.checkpoint, file, bert_stages.at(stage), config);
+            opened->reader = make_from(saved.checkpoint, file, readers().at(stage), config);
         else
             opened->translator = make_from(saved.checkpoint, file, translator_stages.at(stage), config);
     }
-    kept.push_front({key, opened});
-    if (kept.size() > most_kept) kept.pop_back();
+    size_t bytes = 0;
+    for (const auto& [name, tensor] : opened->module().parameters) bytes += tensor.count() * sizeof(real);
+    kept.push_front({version, bytes, opened});
+    size_t total = 0;
+    std::erase_if(kept, [&](const Kept& each) { return (total += each.bytes) > most_kept && each.model != opened; });
     return opened;
 }
 

@@ -7,6 +7,7 @@
 #include "common/nn/bert.h"
 #include "common/text/tokenizer.h"
 #include "common/train/checkpoint.h"
+#include "common/train/pretraining.h"
 
 namespace babygpt::workshop {
 
@@ -23,8 +24,14 @@ struct Opened {
     const Module& module() const;
 };
 
+// Those that fill blanks, by stage: the BERTs, and the two stages that do something to one.
+const std::map<std::string, MakeBert>& readers();
+
 Task task_of(const std::string& stage);  // fails if its models cannot be looked into
 bool has_attention(const std::string& stage);
+
+// The file with its time and size: one that was written anew has another.
+std::string version_of(const std::string& file);
 
 // Loads a model once and keeps the last ones, as a slider goes to and fro among them.
 class Models {
@@ -33,7 +40,8 @@ class Models {
 
   private:
     struct Kept {
-        std::string key;  // file, time and size: one that was written anew is loaded anew
+        std::string version;
+        size_t bytes;
         std::shared_ptr<const Opened> model;
     };
     std::mutex mutex;

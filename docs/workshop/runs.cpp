@@ -66,7 +66,7 @@ Json read_metrics(const std::string& file) {
     return rows;
 }
 
-Json snapshot_steps(const std::string& path) {
+std::vector<int> snapshot_steps(const std::string& path) {
     std::vector<int> steps;
     std::error_code none;
     for (const fs::directory_entry& entry : fs::directory_iterator(path + "/snapshots", none)) {
@@ -76,6 +76,30 @@ Json snapshot_steps(const std::string& path) {
     }
     std::ranges::sort(steps);
     return steps;
+}
+
+// What a run says of itself. The page counts on the types of all this; a file in which they are others is damaged.
+Json read_summary(const std::string& file) {
+    Json saved = Json::parse(read_file(file, largest_file)), summary = Json::object();
+    auto take = [&](std::initializer_list<const char*> keys, auto is_good) {
+        for (const char* key : keys) {
+            if (!saved.contains(key)) continue;
+            if (!is_good(saved[key])) fail(file, " is damaged: its ", key, " is not what a run writes");
+            summary[key] = saved[key];
+        }
+    };
+    auto with = [](std::initializer_list<const char*> numbers) {
+        return [=](const Json& table) {
+            auto is_there = [&](const char* name) { return table.contains(name) && table[name].is_number(); };
+            return table.is_object() && std::ranges::all_of(numbers, is_there);
+        };
+    };
+    take({"stage", "sample"}, [](const Json& value) { return value.is_string(); });
+    take({"parameters", "steps", "tokens", "tokens_per_second"}, [](const Json& value) { return value.is_number(); });
+    take({"options", "final", "judged"}, with({}));
+    take({"best"}, with({"step", "val_loss"}));
+    take({"baselines"}, with({"uniform", "unigram"}));
+    return summary;
 }
 
 double age(const std::string& file) {
@@ -161,14 +185,15 @@ Json Runs::describe(const std::string& name) {
     Json run = {{"name", name}};
     try {
         std::error_code error;
-        auto has = [&](const char* file) { return fs::exists(at + "/" + file, error); };
+        auto has = [&](const char* file) { return fs::is_regular_file(at + "/" + file, error); };  // a pipe would wait
         Json rows = has("metrics.csv") ? read_metrics(at + "/metrics.csv") : Json::array();
         bool training = is_locked(at), finished = has("run.json");
+        double summed_up = 0;  // the step at which run.json was written: a run that is resumed is further
         if (finished) {
-            Json saved = Json::parse(read_file(at + "/run.json", largest_file));
-            for (const char* key : {"stage", "options", "parameters", "baselines", "best", "final", "judged", "sample",
-                                    "tokens", "tokens_per_second"})
-                if (saved.contains(key)) run[key] = saved[key];
+            run.update(read_summary(at + "/run.json"));
+            summed_up = run.value("steps", 0.0);
+            if (training)  // these are of its earlier end
+                for (const char* key : {"final", "judged", "sample"}) run.erase(key);
         }
         if (has("model.safetensors") && (training || !finished)) {
             auto about = load_metadata(at + "/model.safetensors");
@@ -181,12 +206,15 @@ Json Runs::describe(const std::string& name) {
         std::string stage = run.at("stage");
         double steps = options.value("steps", 0.0), step = rows.empty() ? 0.0 : double(rows.back()[0]);
         run["state"] = training ? "training" : finished && step >= steps ? "finished" : "stopped";
-        run["rows"] = rows, run["step"] = step, run["steps"] = steps, run["snapshots"] = snapshot_steps(at);
+        run["rows"] = rows, run["step"] = step, run["steps"] = steps;
+        std::vector<int> snapshots = snapshot_steps(at);
+        run["snapshots"] = snapshots;
+        run["version"] = version_of(file(name, snapshots.empty() ? -1 : snapshots[0]));  // another if trained anew
         run["looks"] = has_attention(stage) && has("model.safetensors");
         run["writes"] = has("model.safetensors") && (has_attention(stage) || goes_on(stage));
         run["task"] = has_attention(stage) ? int(task_of(stage)) : int(Task::write);
-        if (run.contains("tokens") && step > 0)
-            run["per_step"] = double(run["tokens"]) / step;
+        if (run.contains("tokens") && summed_up > 0)
+            run["per_step"] = double(run["tokens"]) / summed_up;
         else if (goes_on(stage))
             run["per_step"] = options.value("batch_size", 0.0) * options.value("block_size", 0.0);
         if (options.value("warmup", 0) || options.value("decay", false) || options.value("n_embd", 0))
@@ -199,6 +227,8 @@ Json Runs::describe(const std::string& name) {
             run["waited"] = age(at + "/metrics.csv");
             if (double left = seconds_left(rows, steps, run["waited"]); !std::isnan(left)) run["left"] = left;
         }
+    } catch (const Json::exception&) {
+        run = {{"name", name}, {"state", "damaged"}, {"problem", "its files are not those that a run writes"}};
     } catch (const std::exception& problem) {
         run = {{"name", name}, {"state", "damaged"}, {"problem", brief(problem.what())}};
     }
@@ -210,7 +240,7 @@ Json Runs::list() {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
         std::string at = entry.path();
-        bool run = fs::exists(at + "/metrics.csv", error) || fs::exists(at + "/run.json", error);
+        bool run = fs::is_regular_file(at + "/metrics.csv", error) || fs::is_regular_file(at + "/run.json", error);
         if (run) names.push_back(entry.path().filename());
     }
     std::ranges::sort(names);

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "common/base/error.h"
+#include "common/base/format.h"
 #include "docs/workshop/export.h"
 
 namespace babygpt::workshop {
@@ -60,6 +61,7 @@ struct Server::Inside {
     }
     void get(const std::string& path, std::function<Json(const Request&)> f);
     void post(const std::string& path, Json (Answers::*f)(const Json&));
+    const char* complaint(const Request& request) const;  // why it is refused; null if it is not
     void protect();
     void add_files();
     void add_questions();
@@ -82,24 +84,43 @@ void Server::Inside::post(const std::string& path, Json (Answers::*f)(const Json
     });
 }
 
+const char* Server::Inside::complaint(const Request& request) const {
+    std::string origin = request.get_header_value("Origin"), site = request.get_header_value("Sec-Fetch-Site");
+    if (!is_ours(request.get_header_value("Host"))) return "another name";
+    bool of_page = origin.empty() || (origin.starts_with("http://") && is_ours(origin.substr(7)));
+    if (request.path.starts_with("/api/"))
+        of_page = of_page && (site.empty() || site == "same-origin" || site == "none");
+    return of_page ? nullptr : "another page";
+}
+
 void Server::Inside::protect() {
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is no reason to die
     http.new_task_queue = [] { return new httplib::ThreadPool(threads); };
     http.set_keep_alive_max_count(1);  // a connection that waits would hold a thread
     http.set_read_timeout(seconds_of_patience), http.set_write_timeout(seconds_of_patience);
     http.set_payload_max_length(largest_body);
+    http.set_socket_options([](socket_t socket) {  // the library's own let two workshops share a port in silence
+        int yes = 1;
+        setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
+    http.set_error_handler([](const Request& request, Response& response) {
+        if (!response.body.empty()) return;  // it says what is wrong
+        std::string error = str("the workshop has no answer to this (", response.status, ")");
+        if (response.status == 404) error = "there is no " + brief(request.path);
+        if (response.status == 413 || response.status == 414)
+            error = str("this text is too long; at most ", largest_body / 1024, " kB can be asked at once");
+        set_json(response, response.status, {{"error", error}});
+    });
     http.set_default_headers({{"Content-Security-Policy", policy},
                               {"X-Content-Type-Options", "nosniff"},
                               {"Referrer-Policy", "no-referrer"},
                               {"Cache-Control", "no-cache"}});
     http.set_pre_routing_handler([this](const Request& request, Response& response) {
-        std::string origin = request.get_header_value("Origin");
-        bool good = is_ours(request.get_header_value("Host")) &&
-                    (origin.empty() || (origin.starts_with("http://") && is_ours(origin.substr(7))));
         // The library would compress with Brotli at its slowest: seconds for what loopback carries in no time.
         const_cast<Request&>(request).headers.erase("Accept-Encoding");
-        if (good) return httplib::Server::HandlerResponse::Unhandled;
-        set_json(response, 403, {{"error", str("open http://127.0.0.1:", port, ", the only name of the workshop")}});
+        const char* from = complaint(request);
+        if (!from) return httplib::Server::HandlerResponse::Unhandled;
+        set_json(response, 403, {{"error", str("asked by ", from, "; open http://127.0.0.1:", port, " itself")}});
         return httplib::Server::HandlerResponse::Handled;
     });
 }
@@ -109,7 +130,8 @@ void Server::Inside::add_files() {
         http.set_file_extension_and_mimetype_mapping(type, "text/plain; charset=utf-8");
     http.set_file_extension_and_mimetype_mapping("mjs", "text/javascript");
     http.set_mount_point("/packages", places.packages);
-    for (const char* folder : {"docs", "stages", "common", "data"}) http.set_mount_point(str("/", folder), folder);
+    for (const char* folder : {"docs", "stages", "common", "data", "tests"})
+        http.set_mount_point(str("/", folder), folder);
     http.set_mount_point("/", places.page);
 }
 

@@ -14,8 +14,8 @@ async function ask(path, request) {
     throw new Error("no answer");
   }
   trouble.hidden = true;
-  const answer = await response.json();
-  if (answer.error) throw new Error(answer.error);
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok || answer.error) throw new Error(answer.error ?? `the workshop cannot answer this (${response.status})`);
   return answer;
 }
 
@@ -56,4 +56,8 @@ export const write = (question) => post("/api/write", question);
 export const fill = (question) => post("/api/fill", question);
 export const exported = (run, text) =>
   "/api/export?run=" + encodeURIComponent(run) + (text ? "&text=" + encodeURIComponent(text) : "");
-export const file = async (path) => (await fetch(path)).text();
+export async function file(path) {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`there is no ${path}`);
+  return response.text();
+}

@@ -8,23 +8,27 @@ import {read} from "read";
 
 const pages = {watch, look, write, read};
 const page = document.getElementById("page");
-let leave = () => {}, shown = "";
+let leave = () => {}, shown = "", waiting;
 
-// The address without a new entry in the history, so that "back" leaves the page and not a slider's last step.
+// The address without a new entry in the history, so that "back" leaves the page and not a slider's last step. A browser
+// bears a few changes a second.
 export function remember(name, values) {
   const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value != null && value !== ""));
-  shown = `#${name}?${query}`;
-  history.replaceState(null, "", shown);
+  clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    shown = `#${name}?${query}`;
+    history.replaceState(null, "", shown);
+  }, 250);
 }
 
 async function show() {
   if (location.hash === shown && shown) return;
+  clearTimeout(waiting);
   shown = location.hash;
   const [name, query] = location.hash.slice(1).split("?");
   const open = pages[name] ? name : "watch";
   leave();
-  for (const link of document.querySelectorAll("header nav a"))
-    link.toggleAttribute("aria-current", link.hash === "#" + open);
+  for (const link of document.querySelectorAll("header nav a")) link.ariaCurrent = link.hash === "#" + open ? "page" : null;
   page.replaceChildren();
   page.className = open;
   leave = pages[open](page, new URLSearchParams(query)) ?? (() => {});

@@ -15,7 +15,7 @@ export function at(run, row, axis) {
 // no room beside the plot, only the ruler has names.
 function drawOver(plot, baselines, ends, beside) {
   const {ctx, bbox} = plot, size = 11 * devicePixelRatio, right = bbox.left + bbox.width, placed = [];
-  const names = beside ? ends.map((end) => ({...end, x: plot.valToPos(end.at, "x", true) + size / 2, y: plot.valToPos(end.loss, "y", true)})) : [];
+  const names = beside ? ends.map((end) => ({...end, x: plot.valToPos(end.at, "x", true) + size / 2, y: plot.valToPos(end.loss, "y", true), dot: size})) : [];
   ctx.save();
   ctx.setLineDash([2, 4].map((length) => length * devicePixelRatio));
   ctx.strokeStyle = css("--faint");
@@ -29,27 +29,39 @@ function drawOver(plot, baselines, ends, beside) {
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(right, y);
     ctx.stroke();
-    names.push({text, colour: css("--soft"), x: beside ? right + size / 2 : right - ctx.measureText(text).width, y: beside ? y : y - 0.7 * size});
+    names.push({text, dot: 0, x: beside ? right + size / 2 : right - ctx.measureText(text).width, y: beside ? y : y - 0.7 * size});
   }
   for (const name of names.sort((a, b) => b.y - a.y)) {
-    const wide = ctx.measureText(name.text).width;
+    const wide = ctx.measureText(name.text).width + name.dot;
     for (const other of placed)  // those below it
       if (other.x < name.x + wide && name.x < other.x + other.wide) name.y = Math.min(name.y, other.y - 1.1 * size);
     if (name.y < 0) continue;
     placed.push({...name, wide});
-    ctx.fillStyle = name.colour;
-    ctx.fillText(name.text, name.x, name.y);
+    if (name.dot) {  // a colour that makes a good line is often too pale for letters
+      ctx.fillStyle = name.colour;
+      ctx.beginPath();
+      ctx.arc(name.x + 0.3 * size, name.y, 0.3 * size, 0, 2 * Math.PI);
+      ctx.fill();
+    }
+    ctx.fillStyle = css(name.dot ? "--ink" : "--soft");
+    ctx.fillText(name.text, name.x + name.dot, name.y);
   }
   ctx.restore();
 }
 
-// A chart of some runs over a ruler. `pointed` is told the value on the axis under the cursor.
+// A chart of some runs over a ruler. `pointed` is told the value on the axis under the cursor. `update` takes the same
+// runs with more rows.
 export function chart(place, runs, {axis, train, focus, baselines, pointed, height}) {
-  const tables = runs.map((run) => {
-    const rows = run.rows.filter((row) => at(run, row, axis) != null);
-    const table = [rows.map((row) => at(run, row, axis)), rows.map((row) => row[2])];
-    return train ? [...table, rows.map((row) => row[1])] : table;
-  });
+  let ends;
+  const tablesOf = (given) => {
+    const tables = given.map((run) => {
+      const rows = run.rows.filter((row) => at(run, row, axis) != null);
+      const table = [rows.map((row) => at(run, row, axis)), rows.map((row) => row[2])];
+      return train ? [...table, rows.map((row) => row[1])] : table;
+    });
+    ends = given.flatMap((run, i) => (tables[i][0].length ? [{text: run.name.length > 15 ? run.name.slice(0, 14) + "…" : run.name, colour: colourOf(run.stage), at: tables[i][0].at(-1), loss: tables[i][1].at(-1)}] : []));
+    return tables.length ? uPlot.join(tables) : [[], []];
+  };
   const seen = {};
   const series = [{}];
   for (const run of runs) {
@@ -64,7 +76,6 @@ export function chart(place, runs, {axis, train, focus, baselines, pointed, heig
   const short = (value) => value >= 1e6 ? value / 1e6 + " M" : value >= 1e4 ? value / 1e3 + " k" : String(value);
   const most = Math.max(baselines.uniform ?? 0, ...runs.flatMap((run) => run.rows.slice(0, 1).map((row) => row[2])), 1);
   const beside = place.clientWidth > 560;
-  const ends = runs.flatMap((run, i) => (tables[i][0].length ? [{text: run.name.length > 15 ? run.name.slice(0, 14) + "…" : run.name, colour: colourOf(run.stage), at: tables[i][0].at(-1), loss: tables[i][1].at(-1)}] : []));
   const plot = new uPlot({
     width: place.clientWidth, height, series,
     legend: {show: false}, padding: [null, beside ? 132 : null, null, null],
@@ -75,8 +86,8 @@ export function chart(place, runs, {axis, train, focus, baselines, pointed, heig
       draw: [(p) => drawOver(p, baselines, ends, beside)],
       setCursor: [(p) => pointed?.(p.cursor.left >= 0 ? p.posToVal(p.cursor.left, "x") : null)],
     },
-  }, tables.length ? uPlot.join(tables) : [[], []], place);
+  }, tablesOf(runs), place);
   const observer = new ResizeObserver(() => plot.setSize({width: place.clientWidth, height}));
   observer.observe(place);
-  return () => { observer.disconnect(); plot.destroy(); };
+  return {update: (given) => plot.setData(tablesOf(given)), clear: () => { observer.disconnect(); plot.destroy(); }};
 }

@@ -51,13 +51,35 @@ export function rgbOf(colour) {  // the three numbers of any colour that CSS kno
 
 export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// f, but not before `wait` milliseconds have passed without another call.
+// f, but not before `wait` milliseconds have passed without another call; its `now` does not wait.
 export function calm(wait, f) {
   let timer;
-  return (...given) => {
+  const later = (...given) => {
     clearTimeout(timer);
     timer = setTimeout(() => f(...given), wait);
   };
+  later.now = (...given) => {
+    clearTimeout(timer);
+    return f(...given);
+  };
+  return later;
+}
+
+// Calls f now and each second, less often while nobody looks; what it throws is forgotten. Returns how to end it.
+export function eachSecond(f) {
+  let timer, open = true;
+  (async () => {
+    while (open) {
+      await f().catch(() => {});
+      await new Promise((resolve) => { timer = setTimeout(resolve, document.hidden ? 5000 : 1000); });
+    }
+  })();
+  return () => { open = false; clearTimeout(timer); };
+}
+
+// Changes a text only if it is another: what is selected, pointed at or read aloud stays.
+export function put(place, text) {
+  if (place.textContent !== text) place.textContent = text;
 }
 
 // Bars with a character, its probability and, where given, the share that is left of it.

@@ -1,7 +1,7 @@
 // Look inside: a text through a trained model, at any step of its training.
 import * as api from "api";
 import {remember} from "app";
-import {bars, calm, colourOf, el, svg, thousands, visible} from "dom";
+import {bars, calm, colourOf, eachSecond, el, put, svg, thousands, visible} from "dom";
 import {arcs, bigMap, cells, links, nameOf, overview, sharpness, weightAt} from "maps";
 import {rowView} from "row";
 
@@ -12,14 +12,18 @@ export function look(page, given) {
   const state = {run: given.get("run"), step: given.has("step") ? Number(given.get("step")) : null, text: given.get("text"),
                  second: given.get("second") ?? "", padding: Number(given.get("padding") ?? 0), head: given.get("head"),
                  place: given.has("place") ? Number(given.get("place")) : null};
-  let runs = [], run = null, answer = null, pinned = given.has("place"), playing = null, open = true, asked = 0;
-  const answers = new Map();  // of the texts and steps seen, so that the slider moves at once
+  let runs = [], run = null, answer = null, pinned = given.has("place"), playing = null, open = true, asked = 0, begun = 0, notice = "";
+  const answers = new Map();  // to this text, at the steps seen, so that the slider moves at once
 
-  const chooseRun = el("select", {"aria-label": "run", change: (e) => { Object.assign(state, {run: e.target.value, step: null, head: null, text: null, place: null}); begin(); }});
+  const chooseRun = el("select", {"aria-label": "run", change: (e) => { Object.assign(state, {run: e.target.value, step: null, head: null, text: null, place: null, second: "", padding: 0}); begin().catch(tellProblem); }});
   const text = el("input", {type: "text", "aria-label": "text", spellcheck: "false", autocomplete: "off"});
   const second = el("input", {type: "text", "aria-label": "second sentence", placeholder: "a second sentence, or nothing", spellcheck: "false"});
   const padding = el("input", {type: "range", min: 0, max: 12, value: state.padding, "aria-label": "padding", title: "padding"});
-  const picks = el("div.picks", {}), problem = el("p.problem", {role: "status"}), extra = el("div.extra", {hidden: true}, second, el("label.note", {}, "padding ", padding));
+  const keep = el("a.keep", {title: "this text at every snapshot, in one file that works by itself"}, "keep this"), picks = el("div.picks", {});
+  const tellProblem = (error) => { problem.textContent = error.message; };
+  const problem = el("p.problem", {role: "status"}), extra = el("div.extra", {hidden: true}, second, el("label.note", {}, "padding ", padding));
+  const slider = el("input", {type: "range", min: 0, step: 1, "aria-label": "step of training"}), output = el("output", {}), play = el("button.play", {"aria-label": "play", title: "play"}, "▶");
+  const curve = svg("svg", {viewBox: "0 -2 100 40", preserveAspectRatio: "none", "aria-hidden": "true"}), track = el("div.track", {}, curve, slider);
   const time = el("div.time", {}), strip = el("div.strip", {tabindex: 0, role: "application", "aria-label": "the text: arrow keys choose a character"});
   const map = el("div", {}), guesses = el("div", {}), heads = el("div", {}), said = el("p.note", {"aria-live": "polite"}), sample = el("pre.sample", {});
   const stepByStep = el("div", {}), showRow = rowView(stepByStep);
@@ -43,26 +47,27 @@ export function look(page, given) {
   const looking = (head) => (head.part === "decoder" || head.part === "cross" ? ["[CLS]", ...answer.written.slice(0, -1)] : answer.read);
 
   async function ask(step) {
-    const key = JSON.stringify(question(step));
+    const key = JSON.stringify([question(step), run.version]);
     if (!answers.has(key)) answers.set(key, await api.look(question(step)));
     return answers.get(key);
   }
 
   async function refresh() {
     const mine = ++asked;
-    remember("look", {...state, second: state.second || null, padding: state.padding || null});
+    keep.href = api.exported(state.run, state.text);
+    keep.download = state.run + ".html";
     try {
       const found = await ask(state.step);
       if (mine !== asked || !open) return;
       answer = found;
-      problem.textContent = answer.cut ? `The model sees ${answer.read.length} characters at once: the first ${answer.cut} are left out.` : "";
+      put(problem, answer.cut ? `The model sees ${answer.read.length} characters at once: the first ${answer.cut} are left out.` : notice);
     } catch (error) {
-      if (mine === asked) problem.textContent = error.message;
+      if (mine === asked) tellProblem(error);
       return;
     }
     draw();
     if (run.task === translate) sample.textContent = answer.translation;
-    else api.sample(state.run, state.step ?? -1).then((s) => { if (mine === asked) sample.textContent = s.trim(); }).catch(() => { sample.textContent = ""; });
+    else api.sample(state.run, state.step ?? -1).then((s) => { if (mine === asked) sample.textContent = s.trim(); }).catch(() => { if (mine === asked) sample.textContent = ""; });
   }
 
   const refreshRow = calm(90, () => {
@@ -75,15 +80,16 @@ export function look(page, given) {
     const head = chosenHead(), rows = rowsOf(head).length;
     state.head = nameOf(head);
     if (state.place == null || state.place >= rows) state.place = run.task === fill ? 1 : run.task === translate ? 0 : rows - 1;
-    heads.replaceChildren(overview(answer, state.head, (name) => { state.head = name; draw(); }));
+    heads.replaceChildren(overview(answer, state.head, (name) => { if (!answer) return; state.head = name; draw(); heads.querySelector('[aria-pressed="true"]').focus(); }));
     drawPlace();
   }
 
   function drawPlace() {
     const head = chosenHead(), colour = colourOf(run.stage), place = state.place;
-    const width = Math.max(run.task === translate ? 15 : 11, Math.min(24, strip.clientWidth / Math.max(head.columns, head.rows)));
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, isWide = [...answer.read, ...(answer.written ?? [])].some((token) => /[\u2e80-\uffef]/.test(token));
+    const width = Math.max(rem * (isWide ? 18 : 11), Math.min(rem * 24, strip.clientWidth / Math.max(head.columns, head.rows)));
     const choose = (i, pin) => {
-      if (pinned && !pin) return;
+      if (!answer || (!pin && (pinned || i === state.place))) return;  // what is drawn anew under the cursor is entered anew
       pinned = pin && !(pinned && i === state.place);
       state.place = i;
       drawPlace();
@@ -98,7 +104,7 @@ export function look(page, given) {
     strip.replaceChildren(inner);
     const at = place * width;
     strip.scrollLeft = at < scrolled || at > scrolled + strip.clientWidth - width ? at - strip.clientWidth / 2 : scrolled;
-    map.replaceChildren(bigMap(answer, head, place, (i, j, pin) => { choose(i, pin); tell(head, state.place, j); }));
+    map.replaceChildren(bigMap(answer, head, place, (i, j, pin) => { choose(i, pin); if (answer) tell(head, state.place, j); }));
     page.querySelector(".map-title").textContent = (head.part ? head.part + ", " : "") + `layer ${head.layer}, head ${head.head}`;
     drawGuesses(head, place);
     tell(head, place);
@@ -121,7 +127,11 @@ export function look(page, given) {
       (head.distance == null ? "" : `; ${Math.round(100 * head.distance)} % of this head's scores come from distance`) + ".";
   }
 
-  // The slider: its track is the loss curve, its stops are the snapshots.
+  // The slider: its track is the loss curve, its stops are the snapshots. It grows while the run trains.
+  function x(step) {  // the stops are evenly apart, as on the slider
+    const stops = run.snapshots, i = Math.max(0, stops.findLastIndex((stop) => stop <= step)), next = stops[i + 1] ?? stops[i] + 1;
+    return 100 * (i + (step - stops[i]) / (next - stops[i])) / Math.max(1, stops.length - 1);
+  }
   function drawTime() {
     const stops = run.snapshots;
     if (!stops.length) {
@@ -129,79 +139,107 @@ export function look(page, given) {
       return;
     }
     if (!stops.includes(state.step)) state.step = stops.reduce((a, b) => (Math.abs(b - (state.step ?? run.best.step)) < Math.abs(a - (state.step ?? run.best.step)) ? b : a));
-    const rows = run.rows.filter((r) => r[0] <= stops.at(-1));
-    const most = Math.max(...rows.map((r) => r[2])), least = Math.min(...rows.map((r) => r[2]));
-    const x = (step) => {  // the stops are evenly apart, as on the slider
-      const i = Math.max(0, stops.findLastIndex((stop) => stop <= step)), next = stops[i + 1] ?? stops[i] + 1;
-      return 100 * (i + (step - stops[i]) / (next - stops[i])) / Math.max(1, stops.length - 1);
-    };
-    const y = (loss) => 36 * (1 - (loss - least) / Math.max(most - least, 1e-9));
-    const curve = svg("svg", {viewBox: "0 -2 100 40", preserveAspectRatio: "none", "aria-hidden": "true"},
+    const rows = run.rows.filter((r) => r[0] <= stops.at(-1)), losses = rows.map((r) => r[2]);
+    const most = Math.max(...losses), least = Math.min(...losses), y = (loss) => 36 * (1 - (loss - least) / Math.max(most - least, 1e-9));
+    curve.replaceChildren(
       svg("polyline", {points: rows.map((r) => `${x(r[0])},${y(r[2])}`).join(" "), fill: "none", stroke: colourOf(run.stage), "stroke-width": 2, "vector-effect": "non-scaling-stroke"}),
-      svg("line", {x1: 0, x2: 0, y1: -2, y2: 38, stroke: "currentColor", "vector-effect": "non-scaling-stroke", "stroke-width": 1}));
-    const slider = el("input", {type: "range", min: 0, max: stops.length - 1, step: 1, value: stops.indexOf(state.step), "aria-label": "step of training"});
-    const output = el("output", {});
-    const play = el("button.play", {"aria-label": "play", title: "play (space)"}, "▶");
-    const mark = () => {
-      const row = run.rows.find((r) => r[0] === state.step);
-      curve.lastChild.setAttribute("x1", x(state.step));
-      curve.lastChild.setAttribute("x2", x(state.step));
-      output.replaceChildren(el("b", {}, `step ${thousands(state.step)}`), row ? `loss ${row[2].toFixed(3)}` : "");
-      slider.setAttribute("aria-valuetext", `step ${state.step}`);
-    };
-    const go = (index) => { state.step = stops[index]; slider.value = index; mark(); return refresh(); };
-    const stop = () => { clearTimeout(playing); playing = null; play.textContent = "▶"; play.setAttribute("aria-label", "play"); };
-    const advance = async (index) => {
-      await go(index);
-      if (playing == null || !open) return;
-      if (index + 1 >= stops.length) return stop();
-      playing = setTimeout(() => advance(index + 1), 420);
-    };
-    play.addEventListener("click", () => {
-      if (playing != null) return stop();
-      playing = 0;
-      play.textContent = "❚❚";
-      play.setAttribute("aria-label", "pause");
-      advance(Number(slider.value) + 1 >= stops.length ? 0 : Number(slider.value) + 1);
-    });
-    slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
-    time.replaceChildren(play, el("div.track", {}, curve, slider), output);
+      svg("line", {y1: -2, y2: 38, stroke: "currentColor", "vector-effect": "non-scaling-stroke", "stroke-width": 1}));
+    slider.max = stops.length - 1;
+    if (play.parentElement !== time) time.replaceChildren(play, track, output);
     mark();
   }
+  function mark() {
+    const row = run.rows.find((r) => r[0] === state.step);
+    slider.value = run.snapshots.indexOf(state.step);
+    slider.setAttribute("aria-valuetext", `step ${state.step}`);
+    for (const end of ["x1", "x2"]) curve.lastChild.setAttribute(end, x(state.step));
+    output.replaceChildren(el("b", {}, `step ${thousands(state.step)}`), row ? `loss ${row[2].toFixed(3)}` : "");
+  }
+  const go = (index) => { state.step = run.snapshots[index]; mark(); return refresh(); };
+  function stop() {
+    clearTimeout(playing);
+    playing = null;
+    play.textContent = "▶";
+    play.setAttribute("aria-label", "play");
+  }
+  async function advance(index) {
+    const mine = begun;
+    await go(index);
+    if (playing == null || mine !== begun || !open) return;
+    if (index + 1 >= run.snapshots.length) return stop();
+    playing = setTimeout(() => advance(index + 1), 420);
+  }
+  play.addEventListener("click", () => {
+    if (playing != null) return stop();
+    playing = 0;
+    play.textContent = "❚❚";
+    play.setAttribute("aria-label", "pause");
+    advance(state.step === run.snapshots.at(-1) ? 0 : run.snapshots.indexOf(state.step) + 1);
+  });
+  slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
 
   // The other snapshots, one after the other, while one looks at the first.
   async function prefetch() {
-    const [asking, name] = [state.text, state.run];
+    const [asking, mine] = [state.text, begun];
     for (const step of run.snapshots) {
-      if (!open || state.text !== asking || state.run !== name) return;
+      if (!open || state.text !== asking || mine !== begun) return;
       await ask(step).catch(() => {});
     }
   }
 
+  const isCurrent = (mine) => open && mine === begun;
   async function begin() {
+    const mine = ++begun;
+    ++asked;  // what was asked about another run is no answer any more
+    answer = null;
+    answers.clear();
+    stop();
     runs = (await api.runs()).filter((r) => r.looks);
-    if (!open) return;
+    if (!isCurrent(mine)) return;
     if (!runs.length) return page.replaceChildren(el("h1", {}, "Look inside"), el("p.lead", {}, "There is no trained model with attention yet. Train one in a terminal: build/03_head takes seconds. Then come back."));
     run = runs.find((r) => r.name === state.run) ?? runs.find((r) => r.name === "10_gpt") ?? runs.at(-1);
-    if (state.run && run.name !== state.run) { problem.textContent = `There is no run ${state.run} to look into; this is ${run.name}.`; state.text = null; }
+    notice = state.run && run.name !== state.run ? `There is no run ${state.run} to look into; this is ${run.name}.` : "";
+    if (notice) state.text = null;
     state.run = run.name;
-    chooseRun.replaceChildren(...runs.map((r) => el("option", {value: r.name, selected: r.name === run.name}, r.name)));
+    fillChoice();
     const offered = await api.texts(run.name).catch(() => []);
-    if (!open) return;
+    if (!isCurrent(mine)) return;
     state.text ||= offered[0] || fallback[run.task];
     text.value = state.text;
     text.disabled = Boolean(api.kept);
     extra.hidden = run.task !== fill || Boolean(api.kept);
     second.value = state.second;
-    picks.replaceChildren(...offered.map((t) => el("button", {click: () => { text.value = t; change(); }, title: t}, t)));
+    padding.value = state.padding;
+    picks.replaceChildren(...[...offered.map((t) => el("button", {click: () => { text.value = t; change(); }, title: t}, t)), ...(api.kept ? [] : [keep])]);
     drawTime();
     await refresh();
     prefetch();
+  }
+  const fillChoice = () => chooseRun.replaceChildren(...runs.map((r) => el("option", {value: r.name, selected: r.name === run.name}, r.name)));
+
+  // A run that trains goes on: its new snapshots are new stops, and one who stands at the last goes with it. One that was
+  // trained anew is asked anew.
+  async function follow() {
+    if (!answer) return;
+    const mine = begun, all = (await api.runs()).filter((r) => r.looks), now = all.find((r) => r.name === state.run);
+    if (!isCurrent(mine) || !now) return;
+    const names = (list) => JSON.stringify(list.map((r) => r.name)), stops = JSON.stringify(now.snapshots);
+    const others = names(all) !== names(runs), atEnd = now.state === "training" && playing == null && state.step === run.snapshots.at(-1), before = run;
+    runs = all;
+    run = now;
+    if (others) fillChoice();
+    if (now.version === before.version && stops === JSON.stringify(before.snapshots)) return;
+    if (now.version !== before.version) answers.clear();
+    if (atEnd) state.step = now.snapshots.at(-1) ?? null;
+    drawTime();
+    if (atEnd || now.version !== before.version) refresh();
   }
 
   const change = () => {
     Object.assign(state, {text: text.value, second: run.task === fill ? second.value : "", padding: run.task === fill ? Number(padding.value) : 0});
     pinned = false;
+    notice = "";
+    answers.clear();
     refresh().then(prefetch);
   };
   for (const input of [text, second, padding]) input.addEventListener("input", calm(200, change));
@@ -213,6 +251,7 @@ export function look(page, given) {
     state.place = Math.max(0, Math.min(rowsOf(chosenHead()).length - 1, state.place + move));
     drawPlace();
   });
-  begin().catch((error) => { problem.textContent = error.message; });
-  return () => { open = false; clearTimeout(playing); };
+  begin().catch(tellProblem);
+  const end = api.kept ? () => {} : eachSecond(follow);
+  return () => { open = false; clearTimeout(playing); end(); };
 }

@@ -68,7 +68,7 @@ export const warmth = (nats) => (nats == null ? "" : `background:rgba(var(--warm
 
 export function cells(tokens, {surprise, place, width, choose, kind}) {
   return el("div.cells", {style: `--cell:${width}px`, "data-cells": kind}, tokens.map((token, i) => el(
-    "span" + (token.length > 2 ? ".special" : token.trim() ? "" : ".blank") + (i === place ? ".here" : ""),
+    "span" + (token.length > 2 ? ".special" : token.trim() || surprise?.[i] > 1 ? "" : ".blank") + (i === place ? ".here" : ""),
     {style: warmth(surprise?.[i]), "data-place": i, title: surprise?.[i] == null ? "" : `surprise ${surprise[i].toFixed(2)} nats`,
       pointerenter: () => choose(i, false), click: () => choose(i, true)},
     token.length > 2 ? token.replace(/[[\]]/g, "") : visible(token))));

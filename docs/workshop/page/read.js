@@ -45,10 +45,24 @@ function settleLinks(lesson, name) {
     const href = link.getAttribute("href");
     if (href.startsWith("#")) { link.href = lessonAt(name, href.slice(1)); continue; }
     const url = absolute(href);
-    if (url.origin !== location.origin) link.rel = "noreferrer", link.target = "_blank";
+    if (url.host === "127.0.0.1:8010") link.href = url.hash;  // this page, as one finds it from elsewhere
+    else if (url.origin !== location.origin) link.rel = "noreferrer", link.target = "_blank";
     else if (url.pathname.startsWith(folder) && url.pathname.endsWith(".md")) link.href = lessonAt(url.pathname.slice(folder.length, -3), url.hash.slice(1));
     else link.href = url.pathname, link.target = "_blank";
   }
+}
+
+// Some stages train no model of their own, or one that another trains as well.
+const alsoIn = {"11_kvcache": "10_gpt", "15_prune": "13_bert", "16_memory": "13_bert"};
+
+function wayToRun(name, runs) {
+  const run = runs.find((r) => r.name === name) ?? runs.find((r) => r.name === alsoIn[name]);
+  if (run?.looks || run?.writes)
+    return el("div.try", {}, run.looks && el("a.button", {href: "#look?run=" + run.name}, "look inside your " + run.name),
+      run.writes && el("a.button.quiet", {href: "#write?run=" + run.name}, run.task === 0 ? "let it write" : run.task === 1 ? "let it fill blanks" : "let it translate"));
+  if (run) return el("div.try", {}, el("a.button.quiet", {href: "#watch"}, `see your ${run.name} among the others`));
+  const how = name === "17_machines" ? "make mpi builds it; then run it as the lesson says" : `run build/${alsoIn[name] ?? name} in a terminal`;
+  return el("div.try", {}, el("span.note", {}, `To see it here: ${how}.`));
 }
 
 export function read(page, given) {
@@ -57,19 +71,16 @@ export function read(page, given) {
   const contents = el("nav.contents", {"aria-label": "Lessons"}), lesson = el("article.lesson", {}, el("p.note", {}, "…"));
   page.append(contents, lesson);
   (async () => {
-    const [text, overview, markdown, runs] = await Promise.all([api.file(folder + name + ".md"), api.file(folder + "README.md"), tools ??= load(), api.runs()]);
+    const missing = () => `# There is no lesson ${name.replace(/[^\w ]/g, "")}\n\n[All lessons](README.md)`;
+    const [text, overview, markdown, runs] = await Promise.all([api.file(folder + encodeURIComponent(name) + ".md").catch(missing), api.file(folder + "README.md"), tools ??= load(), api.runs()]);
     if (!open) return;
     const names = [...new Set([...overview.matchAll(/\]\(([\w]+)\.md\)/g)].map((found) => found[1]))];
     contents.replaceChildren(...["README", ...names].map((n) => el("a", {href: "#read?lesson=" + n, ...(n === name && {"aria-current": "page"})}, n === "README" ? "all lessons" : n.replace(/_/g, " "))));
     lesson.innerHTML = markdown.render(text);
     settleLinks(lesson, name);
     for (const cell of lesson.querySelectorAll("td")) if (cell.textContent.length < 10) cell.style.whiteSpace = "nowrap";
-    const run = runs.find((r) => r.name === name), isStage = /^\d\d_/.test(name);
-    for (const heading of isStage ? lesson.querySelectorAll("h1, h2") : [])
-      if (heading.tagName === "H1" || heading.textContent === "What to look at") heading.after(el("div.try", {},
-        run?.looks && el("a.button", {href: "#look?run=" + name}, "look inside your " + name),
-        run?.writes && el("a.button.quiet", {href: "#write?run=" + name}, "let it write"),
-        !run && el("span.note", {}, `Train it, to see it here: build/${name} in a terminal.`)));
+    for (const heading of /^\d\d_/.test(name) ? lesson.querySelectorAll("h1, h2") : [])
+      if (heading.tagName === "H1" || heading.textContent === "What to look at") heading.after(wayToRun(name, runs));
     await drawDiagrams(lesson);
     [...lesson.querySelectorAll("h2, h3")].find((heading) => anchorOf(heading.textContent) === given.get("at"))?.scrollIntoView();
   })().catch((error) => lesson.replaceChildren(el("p.problem", {}, error.message)));

@@ -33,7 +33,8 @@ export function rowView(place) {
     const most = Math.max(...answer.keys.map(Math.abs), ...answer.query.map(Math.abs));
     const mostValue = Math.max(...answer.values.map(Math.abs));
     const slice = (numbers, j) => numbers.slice(j * answer.size, (j + 1) * answer.size);
-    const total = answer.places.reduce((sum, p) => sum + (p.seen ? Math.exp(p.scaled) : 0), 0);
+    const highest = Math.max(...answer.places.filter((p) => p.seen).map((p) => p.scaled));  // its e to the power is 1: none is too large
+    const share = (p) => (p.seen ? Math.exp(p.scaled - highest) : 0), total = answer.places.reduce((sum, p) => sum + share(p), 0);
     const has = (k) => upTo >= k, distances = answer.places[0].distance != null;
     const heading = ["place", "key", "q · k", distances && "distance", has(1) && "score", has(2) && "seen", has(3) && "weight", has(4) && "value"].filter(Boolean);
     const lines = answer.places.map((p, j) => {
@@ -45,12 +46,12 @@ export function rowView(place) {
         distances && el("td", {}, p.distance.toFixed(2)),
         has(1) && el("td", {}, hidden ? "−∞" : p.scaled.toFixed(2)),
         has(2) && el("td", {}, p.seen ? "yes" : "no"),
-        has(3) && el("td", {}, el("span.bar", {style: `width:${5 * p.weight}rem;background:${colour}`}), " ", (p.seen ? Math.exp(p.scaled) / total : 0).toFixed(3)),
+        has(3) && el("td", {}, el("span.bar", {style: `width:${5 * p.weight}rem;background:${colour}`}), " ", (share(p) / total).toFixed(3)),
         has(4) && el("td", {}, vector(slice(answer.values, j), mostValue, true)));
     });
     const list = el("div.scores", {tabindex: 0}, el("table", {}, el("thead", {}, el("tr", {}, heading.map((h) => el("th", {}, h)))), el("tbody", {}, lines)));
     place.replaceChildren(
-      el("div.stepper", {role: "group", "aria-label": "steps"}, steps.map((name, k) => el("button", {"aria-pressed": String(k === upTo), click: () => { upTo = k; draw(); }}, `${k + 1}  ${name}`))),
+      el("div.stepper", {role: "group", "aria-label": "steps"}, steps.map((name, k) => el("button", {"aria-pressed": String(k === upTo), click: () => { upTo = k; draw(); place.querySelector('.stepper [aria-pressed="true"]').focus(); }}, `${k + 1}  ${name}`))),
       el("p.explain", {}, explanation(upTo, row, answer, rows, columns, best)),
       el("div.named", {}, el("span.note", {}, "query"), vector(answer.query, most), has(4) && el("span.note", {}, "what comes out"), has(4) && vector(answer.result, Math.max(...answer.result.map(Math.abs)))),
       list);

@@ -1,7 +1,7 @@
 // Watch: all runs, while they train and afterwards.
 import * as api from "api";
 import {axes, at, chart} from "curves";
-import {calm, colourOf, duration, el, percent, thousands} from "dom";
+import {calm, colourOf, duration, eachSecond, el, percent, put, thousands} from "dom";
 
 const states = {training: "training", finished: "finished", stopped: "stopped", damaged: "damaged"};
 const byDefault = 14;  // as many curves can be told apart
@@ -20,68 +20,101 @@ function judgement(run) {
 
 export function watch(page) {
   let runs = [], ticks = JSON.parse(localStorage.getItem("ticks") ?? "{}"), axis = localStorage.getItem("axis") ?? "steps";
-  let focus = null, step = null, train = false, drawn = "", clear = [];
+  let focus = null, step = null /* the last one */, train = false, drawn = "", charts = [];
+  const lines = new Map();  // of the table, by the run's name
 
-  const plots = el("div.plots", {}), table = el("tbody", {}), beside = el("aside.beside", {"aria-live": "polite"});
+  const plots = el("div.plots", {}), table = el("tbody", {});
   const choose = (name, label, chosen, then) => el("label.choice", {}, el("input", {type: "radio", name, checked: chosen, change: then}), label);
   const controls = el("div.controls", {},
     el("fieldset.choices", {"aria-label": "axis"}, Object.entries(axes).map(([name, label]) =>
-      choose("axis", label, name === axis, () => { axis = name; localStorage.setItem("axis", name); draw(true); }))),
-    el("label.choice", {}, el("input", {type: "checkbox", change: (e) => { train = e.target.checked; draw(true); }}), "training loss, too"));
+      choose("axis", label, name === axis, () => { axis = name; localStorage.setItem("axis", name); draw(); }))),
+    el("label.choice", {}, el("input", {type: "checkbox", change: (e) => { train = e.target.checked; draw(); }}), "training loss, too"));
+  const title = el("h2.run", {}), note = el("p.note", {}), sample = el("pre.sample", {}), links = el("p.links", {});
+  const steps = el("input", {type: "range", min: 0, step: 1, "aria-label": "the sample's step", input: () => { step = steps.value === steps.max ? null : focused().snapshots[steps.value]; showSample(); }});
   page.append(
     el("h1", {}, "Watch them learn"),
     el("p.lead", {}, "Validation loss, in nats per character: how surprised a model is by the one it has to guess. Less is better. The dotted lines are the ruler: the loss of one who knows nothing, how frequent each character is (unigram), or the character before (bigram). Nobody honest gets below the floor."),
-    el("div.beside-curve", {}, el("div", {}, controls, plots), beside),
+    el("div.beside-curve", {}, el("div", {}, controls, plots), el("aside.beside", {}, title, note, steps, sample, links)),
     el("table.runs", {}, el("thead", {}, el("tr", {}, ["", "run", "progress", "loss", "characters/s", "learning rate", "judge", ""].map((t) => el("th", {scope: "col"}, t)))), table));
 
   const isTicked = (run) => ticks[run.name] ?? (run.state === "training" || runs.filter((r) => r.state !== "damaged").indexOf(run) < byDefault);
   const shownRuns = () => runs.filter((run) => run.state !== "damaged" && run.rows.length && isTicked(run));
+  const focused = () => runs.find((run) => run.name === focus && run.state !== "damaged");
 
-  // The snapshot nearest to the value under the cursor; the last one if there is none.
+  // What the run in focus wrote at the snapshot nearest to the step pointed at; at the last one if there is none.
   const showSample = calm(60, async () => {
-    const run = runs.find((r) => r.name === focus);
-    if (!run || run.state === "damaged") return beside.replaceChildren();
-    const steps = run.snapshots.length ? run.snapshots : [-1];
-    const near = step == null ? steps.at(-1) : steps.reduce((a, b) => (Math.abs(b - step) < Math.abs(a - step) ? b : a));
-    const row = run.rows.find((r) => r[0] === near);
+    const run = focused(), stops = run?.snapshots.length ? run.snapshots : [-1];
+    for (const part of [title, note, steps, sample, links]) part.hidden = !run;
+    if (!run) return;
+    const near = step == null ? stops.at(-1) : stops.reduce((a, b) => (Math.abs(b - step) < Math.abs(a - step) ? b : a));
     let text = run.sample ?? "";
-    if (run.writes && run.snapshots.length) text = await api.sample(run.name, near).catch((error) => error.message);
+    if (run.writes && (run.snapshots.length || run.sample == null)) text = await api.sample(run.name, near).catch((error) => error.message);
     if (run.name !== focus) return;
-    beside.replaceChildren(
-      el("h2", {style: `color:${colourOf(run.stage)}`}, run.name),
-      el("p.note", {}, near >= 0 ? `what it wrote at step ${thousands(near)}${row ? `, loss ${row[2].toFixed(3)}` : ""}` : "what it wrote"),
-      el("pre.sample", {}, text.trim().slice(0, 420) || "…"),
-      el("p.links", {},
-        run.looks && el("a.button", {href: `#look?run=${run.name}${near >= 0 ? `&step=${near}` : ""}`}, "look inside"),
-        run.writes && !api.kept && el("a.button.quiet", {href: `#write?run=${run.name}`}, "write"),
-        !api.kept && el("a.button.quiet", {href: api.exported(run.name), download: run.name + ".html"}, "keep")));
+    const row = run.rows.find((r) => r[0] === near), name = encodeURIComponent(run.name);
+    put(title, run.name);
+    title.style.setProperty("--colour", colourOf(run.stage));
+    put(note, near >= 0 ? `what it wrote at step ${thousands(near)}${row ? `, loss ${row[2].toFixed(3)}` : ""}` : "what it wrote");
+    put(sample, text.trim().slice(0, 420) || "…");
+    steps.hidden = stops.length < 2;
+    steps.max = stops.length - 1;
+    steps.value = stops.indexOf(near);
+    steps.setAttribute("aria-valuetext", `step ${near}: ${sample.textContent.slice(0, 80)}`);
+    const wanted = [
+      run.looks && el("a.button", {href: `#look?run=${name}${near >= 0 ? `&step=${near}` : ""}`}, "look inside"),
+      run.writes && !api.kept && el("a.button.quiet", {href: `#write?run=${name}`}, "write"),
+      !api.kept && el("a.button.quiet", {href: api.exported(run.name), download: run.name + ".html"}, "keep")].filter(Boolean);
+    if (wanted.map((link) => link.outerHTML).join("") !== links.innerHTML) links.replaceChildren(...wanted);
   });
 
-  function rowOf(run) {
-    const colour = colourOf(run.stage ?? "0");
-    const pick = () => { focus = run.name; step = null; fillTable(); draw(); showSample(); };
-    if (run.state === "damaged")
-      return el("tr.damaged", {}, el("td", {}), el("td", {}, run.name), el("td", {colspan: 6}, run.problem));
-    const share = run.steps ? run.step / run.steps : 1;
-    const left = run.left == null ? "" : `, ${duration(run.left)} left`;
-    return el("tr" + (run.name === focus ? ".focus" : ""), {"data-run": run.name, click: pick},
-      el("td", {}, el("input", {type: "checkbox", "aria-label": "show " + run.name, style: `accent-color:${colour}`, checked: isTicked(run),
-        click: (e) => e.stopPropagation(),
-        change: (e) => { ticks[run.name] = e.target.checked; localStorage.setItem("ticks", JSON.stringify(ticks)); draw(true); }})),
-      el("td", {}, el("button.name", {style: `--colour:${colour}`, click: pick}, run.name)),
-      el("td", {}, el("span.meter", {title: `step ${thousands(run.step)} of ${thousands(run.steps)}`}, el("i", {style: `width:${100 * share}%;background:${colour}`})),
-        el("span.state", {class: "state " + run.state}, run.state === "training" ? `step ${thousands(run.step)} of ${thousands(run.steps)}${left}` : states[run.state] + (run.state === "stopped" ? ` at ${thousands(run.step)}` : ""))),
-      el("td.number", {"data-loss": ""}, run.best ? run.best.val_loss.toFixed(3) : ""),
-      el("td.number", {}, run.rows.length && run.rows.at(-1)[3] ? thousands(run.rows.at(-1)[3]) : ""),
-      el("td.number", {}, run.learning_rate ? run.learning_rate.toPrecision(2) : ""),
-      el("td", {}, judgement(run)),
-      el("td", {}, run.looks ? el("a", {href: "#look?run=" + run.name, click: (e) => e.stopPropagation()}, "look inside") : ""));
+  function damagedLine(run) {
+    const problem = el("td", {colspan: 6}), update = (now) => put(problem, now.problem ?? "what is in its files cannot be shown");
+    return {element: el("tr.damaged", {}, el("td", {}), el("td", {}, run.name), problem), update, damaged: true};
+  }
+
+  // A line of the table; `update` changes what is another since the last second, and nothing else.
+  function lineOf(run) {
+    const colour = colourOf(run.stage), name = run.name, cell = (kind = "td.number") => el(kind, {});
+    const pick = () => { focus = name; step = null; fillTable(); draw(); showSample(); };
+    const tick = el("input", {type: "checkbox", "aria-label": "show " + name, style: `accent-color:${colour}`,
+      click: (e) => e.stopPropagation(),
+      change: () => { ticks[name] = tick.checked; localStorage.setItem("ticks", JSON.stringify(ticks)); draw(); }});
+    const done = el("i", {style: `background:${colour}`}), meter = el("span.meter", {}, done), state = el("span.state", {});
+    const loss = el("td.number", {"data-loss": ""}), speed = cell("td.number.speed"), rate = cell("td.number.rate"), judge = cell("td.judge");
+    const link = el("a", {href: "#look?run=" + encodeURIComponent(name), click: (e) => e.stopPropagation()}, "look inside");
+    const element = el("tr", {"data-run": name, click: pick}, el("td", {}, tick), el("td", {}, el("button.name", {style: `--colour:${colour}`}, name)),
+      el("td", {}, meter, state), loss, speed, rate, judge, el("td", {}, link));
+    const update = (now) => {
+      const of = `step ${thousands(now.step)} of ${thousands(now.steps)}`, left = now.left == null ? "" : `, ${duration(now.left)} left`;
+      element.classList.toggle("focus", name === focus);
+      tick.checked = isTicked(now);
+      meter.title = of;
+      done.style.width = `${now.steps ? 100 * now.step / now.steps : 100}%`;
+      state.className = "state " + now.state;
+      put(state, now.state === "training" ? of + left : states[now.state] + (now.state === "stopped" ? ` at ${thousands(now.step)}` : ""));
+      put(loss, now.best ? now.best.val_loss.toFixed(3) : "");
+      put(speed, now.rows.length && now.rows.at(-1)[3] ? thousands(now.rows.at(-1)[3]) : "");
+      put(rate, now.learning_rate ? String(Number(now.learning_rate.toPrecision(2))) : "");
+      put(judge, judgement(now));
+      link.hidden = !now.looks;
+    };
+    return {element, update, damaged: false};
   }
 
   function fillTable() {
-    const held = document.activeElement?.closest?.("tr[data-run]")?.dataset.run, kind = document.activeElement?.tagName;
-    table.replaceChildren(...runs.map(rowOf));
-    if (held) table.querySelector(`tr[data-run="${CSS.escape(held)}"] ${kind === "INPUT" ? "input" : "button"}`)?.focus();
+    for (const [name, line] of lines) if (!runs.some((run) => run.name === name)) { line.element.remove(); lines.delete(name); }
+    for (const [i, run] of runs.entries()) {
+      let line = lines.get(run.name);
+      const use = (make) => { line?.element.remove(); lines.set(run.name, line = make(run)); };
+      if (!line || line.damaged !== (run.state === "damaged")) use(run.state === "damaged" ? damagedLine : lineOf);
+      try {
+        line.update(run);
+      } catch {  // one run that no program wrote leaves the others as they are
+        use(damagedLine);
+        line.update(run);
+      }
+      if (table.children[i] !== line.element) table.insertBefore(line.element, table.children[i] ?? null);
+    }
+    while (table.children.length > runs.length) table.lastChild.remove();
   }
 
   // The ruler of a chart is that of the run in focus, if it is there; the note says what the eye cannot see.
@@ -91,55 +124,54 @@ export function watch(page) {
     return {baselines: run?.baselines ?? {}, note: !run ? "The ruler appears when the run has ended." : rulers.size > 1 ? `These learnt from different texts; the ruler is that of ${run.name}.` : ""};
   }
 
-  function draw(anew) {
-    const key = JSON.stringify([axis, train, focus, shownRuns().map((run) => [run.name, run.rows.length, run.state])]);
-    if (!anew && key === drawn) return;
+  // All charts anew if other things are to be seen; if there are only more rows, the charts there are take them.
+  function draw() {
+    const shown = shownRuns(), key = JSON.stringify([axis, train, focus, shown.map((run) => [run.name, run.baselines, run.per_step, Math.min(run.rows.length, 3)])]);
+    if (key === drawn) {
+      for (const one of charts) one.update(one.names.map((name) => runs.find((run) => run.name === name)));
+      return;
+    }
     drawn = key;
-    for (const f of clear) f();
-    clear = [];
+    for (const one of charts) one.clear();
+    charts = [];
     plots.replaceChildren();
-    const groups = tasks.map((_, task) => shownRuns().filter((run) => run.task === task));
+    const groups = tasks.map((_, task) => shown.filter((run) => run.task === task));
     if (!groups.flat().length) plots.append(el("p.note", {}, "Tick a run below to see its curve."));
     const several = groups.filter((group) => group.length).length > 1;
     for (const [task, group] of groups.entries()) {
       if (!group.length) continue;
-      const {baselines, note} = rulerOf(group), place = el("div.plot", {}), height = innerWidth < 700 || clear.length ? 260 : 400;
-      plots.append(el("figure", {}, (several || task > 0) && el("figcaption", {}, tasks[task]), place, note && el("p.note", {}, note)));
+      const {baselines, note: remark} = rulerOf(group), place = el("div.plot", {}), height = innerWidth < 700 || charts.length ? 260 : 400;
+      plots.append(el("figure", {}, (several || task > 0) && el("figcaption", {}, tasks[task]), place, remark && el("p.note", {}, remark)));
       const pointed = (value) => {
-        const run = group.find((r) => r.name === focus);
-        if (!run) return;
-        const row = value == null ? null : run.rows.reduce((a, b) => (Math.abs(at(run, b, axis) - value) < Math.abs(at(run, a, axis) - value) ? b : a), run.rows[0]);
-        const now = row?.[0] ?? null;
+        const run = focused();
+        if (run?.task !== task || !run.rows.length || value == null) return;
+        const row = run.rows.reduce((a, b) => (Math.abs(at(run, b, axis) - value) < Math.abs(at(run, a, axis) - value) ? b : a));
+        const now = row === run.rows.at(-1) ? null : row[0];
         if (now !== step) { step = now; showSample(); }
       };
-      clear.push(chart(place, group, {axis, train, focus, baselines, height, pointed}));
+      charts.push({...chart(place, group, {axis, train, focus, baselines, height, pointed}), names: group.map((run) => run.name)});
     }
   }
 
+  let before = "";  // of the run in focus: what its sample depends on
   async function refresh() {
     const fresh = await api.runs();
-    const changed = JSON.stringify(fresh) !== JSON.stringify(runs);
-    if (!changed && runs.length) return;
+    if (runs.length && JSON.stringify(fresh) === JSON.stringify(runs)) return;
+    const lengths = (list) => list.map((run) => [run.name, run.state, run.rows?.length].join()).join(), more = lengths(fresh) !== lengths(runs);
     runs = fresh;
-    if (!runs.length) {
-      table.replaceChildren(el("tr", {}, el("td", {colspan: 8}, "There are no runs yet. Start one in another terminal, for example build/03_head: it appears here by itself.")));
-      return;
-    }
-    const before = focus;
     focus = runs.some((run) => run.name === focus) ? focus
-      : (runs.find((run) => run.state === "training") ?? runs.find((run) => run.name === "10_gpt") ?? runs.at(-1)).name;
+      : (runs.find((run) => run.state === "training") ?? runs.find((run) => run.name === "10_gpt") ?? runs.at(-1))?.name;
     fillTable();
-    draw();
-    if (before !== focus || runs.find((run) => run.name === focus).state === "training") showSample();
+    if (!runs.length) table.append(el("tr", {}, el("td", {colspan: 8}, "There are no runs yet. Start one in another terminal, for example build/03_head: it appears here by itself.")));
+    if (more) draw();
+    const run = focused(), now = run && JSON.stringify([focus, run.snapshots, run.version, run.best, run.sample, run.looks, run.writes]);
+    if (now !== before) { before = now; showSample(); }
   }
 
-  let open = true;
-  (async () => {
-    while (open) {
-      await refresh().catch(() => {});
-      if (api.kept) return;
-      await new Promise((resolve) => setTimeout(resolve, document.hidden ? 5000 : 1000));
-    }
-  })();
-  return () => { open = false; for (const f of clear) f(); };
+  if (api.kept) {
+    refresh();
+    return () => { for (const one of charts) one.clear(); };
+  }
+  const end = eachSecond(refresh);
+  return () => { end(); for (const one of charts) one.clear(); };
 }

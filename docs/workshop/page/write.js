@@ -1,40 +1,44 @@
 // Write: a model goes on with a text, character by character; a BERT fills blanks, a translator translates.
 import * as api from "api";
 import {remember} from "app";
-import {bars, calm, colourOf, el, percent} from "dom";
+import {bars, calm, el, percent} from "dom";
 import {warmth} from "maps";
 
 const fill = 1, translate = 2;
 const batch = 4;  // characters asked for at once
 
 export function write(page, given) {
-  let runs = [], run = null, open = true;
-  const choose = el("select", {"aria-label": "run", change: () => begin(choose.value)}), place = el("div", {});
+  let runs = [], run = null, open = true, begun = 0, stop = () => {};
+  const tell = (error) => place.replaceChildren(el("p.problem", {}, error.message));
+  const choose = el("select", {"aria-label": "run", change: () => begin(choose.value).catch(tell)}), place = el("div", {});
   page.append(el("h1", {}, "Write"), el("div.ask", {}, choose), place);
 
   async function begin(name) {
+    const mine = ++begun;
+    stop();
     runs = (await api.runs()).filter((r) => r.writes);
-    if (!open) return;
+    if (!open || mine !== begun) return;
     if (!runs.length) return place.replaceChildren(el("p.lead", {}, "There is no trained model yet. Train one in a terminal, for example with build/10_gpt, and come back."));
     run = runs.find((r) => r.name === name) ?? runs.find((r) => r.name === "10_gpt") ?? runs.at(-1);
     choose.replaceChildren(...runs.map((r) => el("option", {value: r.name, selected: r.name === run.name}, r.name)));
     remember("write", {run: run.name});
     const show = run.task === fill ? fillBlanks : run.task === translate ? translation : goOn;
+    const offered = run.task ? await api.texts(run.name).catch(() => []) : [];
+    if (!open || mine !== begun) return;
     place.replaceChildren();
-    stop();
-    stop = (await show(place, run)) ?? (() => {});
+    stop = show(place, run, offered) ?? (() => {});
   }
-  let stop = () => {};
-  begin(given.get("run")).catch((error) => place.replaceChildren(el("p.problem", {}, error.message)));
+  begin(given.get("run")).catch(tell);
   return () => { open = false; stop(); };
 }
 
 function goOn(place, run) {
   let written = [], prompt = "", lead = "", random = null, running = false, here = null;  // lead: what stands for no prompt
-  const sheet = el("div.written", {tabindex: 0, "aria-label": "the text; click a character to choose another"}), side = el("div", {}), problem = el("p.problem", {role: "status"});
+  let turn = 0, peeked = 0;  // who was told to stop, or asked before another, finds a later number
+  const sheet = el("div.written", {tabindex: 0, role: "application", "aria-label": "the text: arrow keys choose a character, Enter goes to what else could stand there", keydown: walk}), side = el("div", {}), problem = el("p.problem", {role: "status"});
   const start = el("input", {type: "text", value: "", placeholder: "how it begins, or nothing for a new paragraph", "aria-label": "prompt", spellcheck: "false"});
   const go = el("button.button", {click: () => (running ? halt() : proceed())}, "write");
-  const again = el("button.button.quiet", {click: () => { halt(); written = []; random = null; here = null; seed.value = Number(seed.value) + 1; draw(); proceed(); }}, "another");
+  const again = el("button.button.quiet", {click: () => { seed.value = Number(seed.value) + 1; clear(); proceed(); }}, "another");
   const seed = el("input", {type: "number", value: 1, min: 0, "aria-label": "seed", style: "width:5rem"});
   const dial = (name, label, min, max, step, value) => {
     const output = el("output", {}, value), input = el("input", {type: "range", min, max, step, value, "aria-label": label});
@@ -51,84 +55,105 @@ function goOn(place, run) {
     seed: Number(seed.value) || 0, ...(random && {random})});
 
   function draw() {
-    sheet.replaceChildren(el("span.given", {}, prompt), ...written.map((w, i) => el("span" + (i === here ? ".here" : ""), {style: warmth(-Math.log(w.probability)), "data-index": i, title: percent(w.probability), click: () => select(i)}, w.character)),
+    sheet.replaceChildren(el("span.given", {}, prompt), ...written.map((w, i) => el("span" + (i === here ? ".here" : ""), {style: warmth(-Math.log(w.probability)), "data-index": i, title: percent(w.probability), click: () => select(here === i ? null : i)}, w.character)),
       running ? el("span.caret", {}) : "");
   }
 
   // The distribution of the next character, or of the one that was clicked.
   async function peek() {
     if (running) return;
+    const mine = ++peeked, now = turn;
     try {
       const answer = await api.write(question(0, here ?? undefined));
+      if (mine !== peeked || now !== turn) return;
       problem.textContent = "";
       const pick = (character) => { replaceAt(here ?? written.length, character, answer.next); };
       side.replaceChildren(el("h2", {}, here == null ? "What may come next" : "What could stand here"), el("p.note", {}, "pale: as the model has it; full: what the sliders leave. Click one to go on with it."),
         bars(answer.next.slice(0, 16), {left: true, pick, chosen: written[here]?.character}));
     } catch (error) {
-      problem.textContent = error.message;
+      if (mine === peeked && now === turn) problem.textContent = error.message;
     }
   }
+  const peekSoon = calm(80, peek);
   function select(index) {
+    here = index;
     halt();
-    here = here === index ? null : index;
-    draw();
-    peek();
+    peekSoon();
+  }
+  function walk(event) {
+    const move = {ArrowLeft: -1, ArrowRight: 1, Home: -1e6, End: 1e6}[event.key];
+    if (move && written.length) select(Math.max(0, Math.min(written.length - 1, (here ?? written.length) + move)));
+    else if (event.key === "Escape" && here != null) select(null);
+    else if (event.key === "Enter" && here != null) side.querySelector("button")?.focus();
+    else return;
+    event.preventDefault();
   }
   function replaceAt(index, character, list) {
+    if (side.contains(document.activeElement)) sheet.focus();  // the list goes away
     written = written.slice(0, index);
     written.push({character, probability: list.find(([c]) => c === character)[1]});
     here = null;
-    draw();
+    halt();
     proceed();
   }
 
-  const halt = () => { running = false; go.textContent = "write"; draw(); };
+  const halt = () => { running = false; ++turn; go.textContent = "write"; draw(); };
+  const clear = () => { written = [], random = null, here = null; halt(); };
   async function proceed() {
     if (running) return;
     running = true, here = null;
+    const mine = ++turn;
     go.textContent = "stop";
     side.replaceChildren();
     draw();
     const most = written.length + 400;
-    while (running && written.length < most) {
+    while (written.length < most) {
       try {
         const answer = await api.write(question(batch));
-        if (!running) break;
+        if (mine !== turn) return;
         if (!prompt && !lead) lead = answer.prompt;
         written.push(...answer.written);
         random = answer.random;
         problem.textContent = "";
         draw();
       } catch (error) {
+        if (mine !== turn) return;
+        halt();
         problem.textContent = error.message;
-        break;
+        return;
       }
     }
     halt();
     peek();
   }
-  start.addEventListener("input", calm(250, () => { halt(); prompt = start.value; written = []; random = null; here = null; draw(); peek(); }));
-  start.addEventListener("keydown", (event) => { if (event.key === "Enter") proceed(); });
+  const take = calm(250, (then) => {
+    if (prompt !== start.value) prompt = start.value, clear();
+    then();
+  });
+  start.addEventListener("input", () => take(peek));
+  start.addEventListener("keydown", (event) => { if (event.key === "Enter") take.now(proceed); });
   draw();
   peek();
-  return () => { running = false; };
+  return () => { ++turn; };
 }
 
-async function fillBlanks(place, run) {
-  const offered = await api.texts(run.name).catch(() => []);
+function fillBlanks(place, run, offered) {
   const text = el("input", {type: "text", "aria-label": "text with blanks", spellcheck: "false", value: (offered[0] ?? "R_sa won a re_ kite.").replace(/(?<=^.{3})./u, "_").replace(/(?<=^.{12})./u, "_")});
   const second = el("input", {type: "text", "aria-label": "second sentence", placeholder: "a second sentence: does it follow?", spellcheck: "false"});
   const result = el("div", {"aria-live": "polite"});
+  let asked = 0;
   const ask = async () => {
+    const mine = ++asked;
     try {
       const answer = await api.fill({run: run.name, text: text.value, ...(second.value && {second: second.value})});
+      if (mine !== asked) return;
       result.replaceChildren(...[
         answer.texts && el("p.written", {style: "min-height:0"}, answer.texts.join(" ")),
         answer.follows != null && el("p", {}, `The second follows the first with ${percent(answer.follows)}.`),
         el("div.columns", {style: "grid-template-columns:repeat(auto-fill,minmax(12rem,1fr))"}, (answer.blanks ?? []).map((blank, i) => el("div", {}, el("h2", {}, `blank ${blank.number}`), el("p.note", {}, i ? `filled as number ${i + 1}` : "the surest, filled first"), bars(blank.guesses)))),
       ].filter(Boolean));
     } catch (error) {
-      result.replaceChildren(el("p.problem", {}, error.message));
+      if (mine === asked) result.replaceChildren(el("p.problem", {}, error.message));
     }
   };
   for (const input of [text, second]) input.addEventListener("input", calm(200, ask));
@@ -136,17 +161,20 @@ async function fillBlanks(place, run) {
   ask();
 }
 
-async function translation(place, run) {
-  const offered = await api.texts(run.name).catch(() => []);
+function translation(place, run, offered) {
   const text = el("input", {type: "text", "aria-label": "text to translate", spellcheck: "false", value: offered[0] ?? ""});
-  const result = el("p.written", {"aria-live": "polite", style: `min-height:0;font-size:1.6rem;color:${colourOf(run.stage)}`}), link = el("a.button.quiet", {}, "see which characters it looked at"), problem = el("p.problem", {role: "status"});
+  const result = el("p.written", {"aria-live": "polite", style: "min-height:0;font-size:1.6rem"}), link = el("a.button.quiet", {}, "see which characters it looked at"), problem = el("p.problem", {role: "status"});
+  let asked = 0;
   const ask = async () => {
-    link.href = `#look?run=${run.name}&text=${encodeURIComponent(text.value)}&head=${encodeURIComponent("cross 0.0")}`;
+    const mine = ++asked;
+    link.href = `#look?run=${encodeURIComponent(run.name)}&text=${encodeURIComponent(text.value)}&head=${encodeURIComponent("cross 0.0")}`;
     try {
-      result.textContent = (await api.look({run: run.name, text: text.value})).translation;
+      const {translation: found} = await api.look({run: run.name, text: text.value});
+      if (mine !== asked) return;
+      result.textContent = found;
       problem.textContent = "";
     } catch (error) {
-      problem.textContent = error.message;
+      if (mine === asked) problem.textContent = error.message;
     }
   };
   text.addEventListener("input", calm(250, ask));
