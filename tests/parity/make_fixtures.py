@@ -3,8 +3,6 @@
 loss, gradients and first losses of training that PyTorch computes from them in double. tests/parity_test.cpp compares
 the stages with them, so that it needs no PyTorch. Run it again when a stage's model or a default changes."""
 import json
-import os
-import pathlib
 import random
 import sys
 
@@ -16,12 +14,10 @@ import safetensors
 from batches import random_pairs
 from compute import compute
 from models import make_model
+from stages import BERTS, ROOT, STAGES
 
 STEPS, VOCABULARY = 10, "\n abcdefé中x"
 SIZES = {"batch_size": 3, "block_size": 9, "n_embd": 10, "n_head": 2, "n_layer": 2}
-ROOT = pathlib.Path(os.path.abspath(__file__)).parents[2]
-STAGES = sorted(source.stem for source in (ROOT / "stages").glob("*.cpp") if "run_stage<Model>" in source.read_text())
-BERTS = sorted(source.stem for source in (ROOT / "stages").glob("*.cpp") if "run_bert<Model>" in source.read_text())
 
 
 def options_of(stage):

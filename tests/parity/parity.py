@@ -19,12 +19,10 @@ import safetensors
 from batches import random_blocks, random_pairs
 from compute import answer, compute
 from models import make_model
+from stages import BERTS, ROOT, STAGES
 
-ROOT = pathlib.Path(os.path.abspath(__file__)).parents[2]
 BUILD = ROOT / os.environ.get("BUILD", "build")
 FIXTURES = ROOT / "tests/parity/fixtures"
-STAGES = sorted(source.stem for source in (ROOT / "stages").glob("*.cpp") if "run_stage<Model>" in source.read_text())
-BERTS = sorted(source.stem for source in (ROOT / "stages").glob("*.cpp") if "run_bert<Model>" in source.read_text())
 KINDS = ("absolute", "relative_key", "relative_key_query")  # of a BERT's positions
 
 # Sizes that no vector register divides; head_size 10 is not n_embd 30.
