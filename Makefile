@@ -255,7 +255,7 @@ parity: $(SETUP) ## every stage against PyTorch: logits, loss, gradients, 300 st
 	@tests/install python3-torch
 	@+$(building) all build/parity_dump
 	@+$(building) $(DOUBLE) build/double/parity_dump
-	@tests/parity/parity.py && tests/parity/decoder.py
+	@tests/parity/parity.py && tests/parity/decoder.py && tests/parity/heads.py
 $(BUILD)/parity_dump: $(BUILD)/obj/tests/parity/dump.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
