@@ -251,7 +251,7 @@ test-workshop: $(SETUP) $(NPM_PACKAGES)/.test ## the workshop as a person uses i
 	@node tests/workshop/browser.mjs
 
 .PHONY: parity
-parity: $(SETUP) ## every stage against PyTorch: logits, loss, gradients, 300 steps of training, checkpoints
+parity: $(SETUP) ## the stages against PyTorch: logits, loss, gradients, 300 steps of training, checkpoints
 	@tests/install python3-torch
 	@+$(building) all build/parity_dump
 	@+$(building) $(DOUBLE) build/double/parity_dump

@@ -10,4 +10,4 @@ def stages_with(call):  # but for those that only `make mpi` builds: their model
     return sorted(stage for stage, text in SOURCES.items() if f"{call}<Model>" in text and "<mpi.h>" not in text)
 
 
-STAGES, BERTS = map(stages_with, ("run_stage", "run_bert"))  # the first ones write
+STAGES, BERTS, TRANSLATORS = map(stages_with, ("run_stage", "run_bert", "run_translate"))  # the first ones write
