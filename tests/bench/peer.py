@@ -127,22 +127,29 @@ def serve(f):
         print(time.perf_counter() - begin, flush=True)
 
 
-def train(kind, B, T, c, heads, layers, V, p):
-    model = Model(kind, T, c, heads, layers, V, p)
+def serve_training(model, draw_loss):
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    text = torch.randint(V, (100_000,))
 
     def steps(n):
         for _ in range(n):
-            starts = torch.randint(len(text) - T, (B,))
-            x = torch.stack([text[i : i + T] for i in starts])
-            y = torch.stack([text[i + 1 : i + T + 1] for i in starts])
-            loss = F.cross_entropy(model(x).view(-1, V), y.view(-1))
+            loss = draw_loss()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
             optimiser.step()
 
     serve(steps)
+
+
+def train(kind, B, T, c, heads, layers, V, p):
+    model, text = Model(kind, T, c, heads, layers, V, p), torch.randint(V, (100_000,))
+
+    def loss():
+        starts = torch.randint(len(text) - T, (B,))
+        x = torch.stack([text[i : i + T] for i in starts])
+        y = torch.stack([text[i + 1 : i + T + 1] for i in starts])
+        return F.cross_entropy(model(x).view(-1, V), y.view(-1))
+
+    serve_training(model, loss)
 
 
 #> checkpointed
@@ -163,25 +170,20 @@ def train_bert(B, T, c, heads, layers, V, p, forgetful):
     model = BertForPreTraining(bert_config(dict(n_embd=c, n_layer=layers, n_head=heads, dropout=p, block_size=T, positions="absolute"), V))
     if forgetful:
         model.bert.encoder["layer"] = nn.ModuleList(map(Forgetful, model.bert.encoder["layer"]))
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
 
-    def steps(n):
-        for _ in range(n):
-            parts = torch.randint(T // 5, T // 2 - 1, (2, B))
-            alone = torch.rand(B) < 0.125
-            lengths = torch.where(alone, parts[0] + 2, parts.sum(0) + 3)
-            place = torch.arange(lengths.max())
-            mask, types = place < lengths[:, None], place > parts[0, :, None] + 1  # (B, longest)
-            words = torch.randint(5, V, mask.shape)
-            chosen = (torch.rand(mask.shape) < 0.15) & mask
-            ids = words.masked_fill(chosen, 4).masked_fill(~mask, 0)
-            loss = pretraining_loss(*model(ids, (types & mask).long(), mask), words.masked_fill(~chosen, -100),
-                                    torch.randint(2, (B,)).masked_fill(alone, -100))
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            optimiser.step()
+    def loss():
+        parts = torch.randint(T // 5, T // 2 - 1, (2, B))
+        alone = torch.rand(B) < 0.125
+        lengths = torch.where(alone, parts[0] + 2, parts.sum(0) + 3)
+        place = torch.arange(lengths.max())
+        mask, types = place < lengths[:, None], place > parts[0, :, None] + 1  # (B, longest)
+        words = torch.randint(5, V, mask.shape)
+        chosen = (torch.rand(mask.shape) < 0.15) & mask
+        ids = words.masked_fill(chosen, 4).masked_fill(~mask, 0)
+        return pretraining_loss(*model(ids, (types & mask).long(), mask), words.masked_fill(~chosen, -100),
+                                torch.randint(2, (B,)).masked_fill(alone, -100))
 
-    serve(steps)
+    serve_training(model, loss)
 
 
 def save_bert(directory):
