@@ -276,7 +276,7 @@ $(BUILD)/checkpoint: $(BUILD)/obj/tests/fuzz/checkpoint_fuzz.o $(LIBRARY)
 .PHONY: bench
 bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QUICK=1 takes two minutes
 	@tests/install python3-torch
-	@+$(building) build/bench build/10_gpt
+	@+$(building) build/bench build/10_gpt build/corpus
 	@tests/bench/bench.py $(if $(QUICK),--quick)
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)

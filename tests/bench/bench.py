@@ -20,6 +20,7 @@ SIZES = [("tiny bigram", "bigram", 32, 8, 32, 4, 3, 65, 0),
          ("nano gpt", "gpt", 12, 64, 128, 4, 4, 65, 0),
          ("relative_key", "relative", 16, 64, 64, 4, 3, 57, 0.02),
          ("bert", "bert", 16, 128, 64, 4, 3, 62, 0.02),  # as stage 13 has it: rows of 27 to 128 tokens, 87 on average
+         ("translate", "translate", 32, 64, 64, 4, 2, 304, 0.02),  # stage 14: it reads 39 tokens a row on average, writes 17
          ("12 layers", "bert", 8, 128, 64, 4, 12, 62, 0.02),
          ("  forgotten", "checkpoint", 8, 128, 64, 4, 12, 62, 0.02),  # each layer computed again, as stage 16 does
          ("nano, V 6148", "gpt", 12, 64, 128, 4, 4, 6148, 0),
@@ -61,6 +62,11 @@ class Worker:
 def flops(kind, B, T, C, heads, layers, V):
     if kind == "checkpoint":  # what is computed again is no more work done
         kind = "bert"
+    if kind == "translate":
+        S, T = 39, 17
+        reading = 6 * 14 * C * C + 12 * S * C  # a layer of each: with keys and values for the cross-attention,
+        writing = 6 * 14 * C * C + 12 * (T + S) * C  # and with its queries and output
+        return B * (layers * (S * reading + T * writing) + T * 6 * (C * C + C * V))
     if kind == "bert":
         T = 0.66 * T + 3  # padding is no work
     per_token = {"bigram": 0, "head": 6 * (3 * C * C + C * V) + 12 * T * C, "multihead": 6 * (3 * C * C + C * V) + 12 * T * C,
