@@ -274,10 +274,10 @@ $(BUILD)/checkpoint: $(BUILD)/obj/tests/fuzz/checkpoint_fuzz.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
 .PHONY: bench
-bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QUICK=1 takes two minutes
+bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QUICK=1 takes two minutes, ONLY="nano gpt" a line of the first table
 	@tests/install python3-torch
 	@+$(building) build/bench build/10_gpt build/corpus
-	@tests/bench/bench.py $(if $(QUICK),--quick)
+	@tests/bench/bench.py $(if $(QUICK),--quick) $(if $(ONLY),--only "$(ONLY)")
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 

@@ -9,6 +9,7 @@ import json, os, shutil, statistics, subprocess, sys, time
 
 OURS, PEER = ["build/bench"], ["/usr/bin/python3", os.path.join(os.path.dirname(__file__), "peer.py")]
 QUICK = "--quick" in sys.argv
+ONLY = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv[:-1] else None  # a line of the first table, by its name
 CORES = min(2, os.cpu_count())
 
 #        name           kind         B   T    C   heads layers V   dropout
@@ -239,6 +240,9 @@ def measure_start():
 
 def main():
     begin = time.perf_counter()
+    sizes = [size for size in SIZES if ONLY in (None, size[0].strip())]
+    if not sizes:
+        sys.exit(f"bench: no line is called {ONLY}; there are: {'; '.join(size[0].strip() for size in SIZES)}")
     # On a processor it does not know, OpenBLAS is slow until it is told what to take: PyTorch's is to take what ours does.
     os.environ["OPENBLAS_CORETYPE"] = subprocess.run(["build/bench", "core"], check=True, capture_output=True, text=True).stdout.strip()
     peak, single = Peak(CORES), Peak(1)
@@ -247,7 +251,9 @@ def main():
     print(f"sgemm peak: {peak.value():.0f} GFLOP/s on {CORES} threads, {single.value():.0f} on one\n")
     print(f"{'training':15} {'ours, ms a step':>24} {'PyTorch':>24} {'threads':>7} {'ratio':>6} {'GFLOP/s':>8} {'of peak':>7} "
           f"{'2 by 1':>6} {'apart':>6}  GB ours / PyTorch")
-    training = [measure_training(*size, peak) for size in SIZES]
+    training = [measure_training(*size, peak) for size in sizes]
+    if ONLY:
+        return
     growth = measure_growth()
     print("\nWriting, us a character: ours with a cache, PyTorch without and with one; reading all weights once from memory\n")
     print(f"{'':12} {'ours':>10} {'torch plain':>12} {'torch cached':>12} {'times':>8} {'times':>8} {'weights':>12} {'ours/it':>8}")
