@@ -254,11 +254,11 @@ test-workshop: $(SETUP) $(NPM_PACKAGES)/.test ## the workshop as a person uses i
 	@node tests/workshop/browser.mjs
 
 .PHONY: parity
-parity: $(SETUP) ## every stage against PyTorch: logits, loss, gradients, 300 steps of training, checkpoints
+parity: $(SETUP) ## the stages against PyTorch: logits, loss, gradients, 300 steps of training, checkpoints
 	@tests/install python3-torch
 	@+$(building) all build/parity_dump
 	@+$(building) $(DOUBLE) build/double/parity_dump
-	@tests/parity/parity.py && tests/parity/decoder.py
+	@tests/parity/parity.py && tests/parity/decoder.py && tests/parity/heads.py
 $(BUILD)/parity_dump: $(BUILD)/obj/tests/parity/dump.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
@@ -277,10 +277,10 @@ $(BUILD)/checkpoint: $(BUILD)/obj/tests/fuzz/checkpoint_fuzz.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
 .PHONY: bench
-bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QUICK=1 takes two minutes
+bench: $(SETUP) ## speed against PyTorch and against the machine, in one run; QUICK=1 takes two minutes, ONLY="nano gpt" a line of the first table
 	@tests/install python3-torch
-	@+$(building) build/bench build/10_gpt
-	@tests/bench/bench.py $(if $(QUICK),--quick)
+	@+$(building) build/bench build/10_gpt build/corpus
+	@tests/bench/bench.py $(if $(QUICK),--quick) $(if $(ONLY),--only "$(ONLY)")
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 

@@ -37,10 +37,10 @@ inline bool same_bytes(std::span<const real> a, std::span<const real> b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-// The largest difference, out of the largest number.
-inline double difference(std::span<const real> a, std::span<const real> b) {
+// The largest difference, out of the largest number, or out of `least` where all are smaller.
+inline double difference(std::span<const real> a, std::span<const real> b, double least = 1e-300) {
     REQUIRE(a.size() == b.size());
-    double apart = 0, largest = 1e-300;
+    double apart = 0, largest = least;
     for (size_t i = 0; i < a.size(); ++i) {
         double gap = std::abs(double(a[i]) - double(b[i]));
         apart = std::isnan(gap) ? INFINITY : std::max(apart, gap);

@@ -60,6 +60,7 @@ TEST_CASE("every stage computes the logits, loss, gradients and first losses tha
     std::vector<std::string> names;
     for (const auto& [stage, make_model] : stages) names.push_back(stage);
     for (const auto& [stage, make_model] : bert_stages) names.push_back(stage);
+    for (const auto& [stage, make_model] : translator_stages) names.push_back(stage);
     for (const std::string& stage : names) {
         CAPTURE(stage);
         Fixture fixture = load_fixture(stage);
@@ -71,7 +72,8 @@ TEST_CASE("every stage computes the logits, loss, gradients and first losses tha
             auto found = std::find_if(ours.tensors.begin(), ours.tensors.end(), same_name);
             REQUIRE(found != ours.tensors.end());
             CHECK(to_string(found->tensor.shape()) == to_string(expected.shape()));
-            CHECK(difference(found->tensor.values(), expected.values()) < (in_double ? 1e-7 : 5e-5));
+            double least = 1e-3;  // a key's bias adds the same to all scores of a query: its gradient is but rounding
+            CHECK(difference(found->tensor.values(), expected.values(), least) < (in_double ? 1e-7 : 5e-5));
         }
         REQUIRE(ours.losses.size() == fixture.expected.losses.size());
         for (size_t step = 0; step < ours.losses.size(); ++step) {

@@ -117,11 +117,14 @@ std::shared_ptr<Module> Translation::make_model(Rng& initialisation) const {
 
 std::unique_ptr<DrawnBatch> Translation::draw(Part part, Rng& rng) const {
     const std::vector<Pair>& pairs = part == Part::train ? train : val;
-    auto batch = std::make_unique<TranslationBatch>(tokenizer, options.batch_size);
-    for (int i = 0; i < options.batch_size; ++i) {
-        const Pair& pair = pairs[rng.below(pairs.size())];
-        batch->add(pair.source, pair.target);
-    }
+    std::vector<Pair> drawn;
+    for (int i = 0; i < options.batch_size; ++i) drawn.push_back(pairs[rng.below(pairs.size())]);
+    return batch_of(drawn);
+}
+
+std::unique_ptr<DrawnBatch> Translation::batch_of(const std::vector<Pair>& pairs) const {
+    auto batch = std::make_unique<TranslationBatch>(tokenizer, int(pairs.size()));
+    for (const Pair& pair : pairs) batch->add(pair.source, pair.target);
     return batch;
 }
 

@@ -23,12 +23,14 @@ class Translation : public Objective {
     // Translates sentences that it has not seen; counts those that are right to the letter.
     void show(const Module& model, const Tell& tell) const override;
 
-    const CharacterTokenizer tokenizer;  // one for both languages
-
-  private:
     struct Pair {
         std::vector<int> source, target;  // [CLS] source [SEP]; target
     };
+    std::unique_ptr<DrawnBatch> batch_of(const std::vector<Pair>& pairs) const;
+
+    const CharacterTokenizer tokenizer;  // one for both languages
+
+  private:
     std::vector<Pair> encode(const std::vector<ParallelCorpus::Pair>& pairs) const;
     // The first `count` pairs for validation, translated.
     std::vector<std::string> translations(const Module& model, size_t count) const;

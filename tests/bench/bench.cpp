@@ -43,6 +43,9 @@ namespace relative {
 namespace bert {
 #include "stages/13_bert.cpp"
 }
+namespace translate {
+#include "stages/14_translate.cpp"
+}
 namespace memory {
 #include "stages/16_memory.cpp"
 }
@@ -87,6 +90,10 @@ Sentences random_sentences(int vocab_size, int T) {
 
 std::unique_ptr<PreTrainingModel> make_bert(const BertConfig& c, Rng& rng) {
     return std::make_unique<bert::Model>(c, rng);
+}
+
+std::unique_ptr<EncoderDecoder> make_translator(const BertConfig& c, Rng& rng) {
+    return std::make_unique<translate::Model>(c, rng);
 }
 
 std::unique_ptr<PreTrainingModel> make_checkpointed_bert(const BertConfig& c, Rng& rng) {
@@ -137,7 +144,11 @@ int main(int argc, char** argv) {
                       .n_layer = number(6),
                       .dropout = std::atof(words.at(8).c_str()),
                       .threads = number(9)};
-            if (words.at(1) == "bert" || words.at(1) == "checkpoint") {
+            if (words.at(1) == "translate") {
+                o.positions = "absolute";
+                ParallelCorpus text = load_pairs("pairs");
+                serve_training(o, Translation(o, text, make_translator));
+            } else if (words.at(1) == "bert" || words.at(1) == "checkpoint") {
                 o.positions = "absolute";
                 o.checkpoint = words.at(1) == "checkpoint";
                 Sentences text = random_sentences(number(7), number(3));

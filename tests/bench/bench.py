@@ -9,6 +9,7 @@ import json, os, shutil, statistics, subprocess, sys, time
 
 OURS, PEER = ["build/bench"], ["/usr/bin/python3", os.path.join(os.path.dirname(__file__), "peer.py")]
 QUICK = "--quick" in sys.argv
+ONLY = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv[:-1] else None  # a line of the first table, by its name
 CORES = min(2, os.cpu_count())
 
 #        name           kind         B   T    C   heads layers V   dropout
@@ -20,6 +21,7 @@ SIZES = [("tiny bigram", "bigram", 32, 8, 32, 4, 3, 65, 0),
          ("nano gpt", "gpt", 12, 64, 128, 4, 4, 65, 0),
          ("relative_key", "relative", 16, 64, 64, 4, 3, 57, 0.02),
          ("bert", "bert", 16, 128, 64, 4, 3, 62, 0.02),  # as stage 13 has it: rows of 27 to 128 tokens, 87 on average
+         ("translate", "translate", 32, 64, 64, 4, 2, 304, 0.02),  # stage 14: it reads 39 tokens a row on average, writes 17
          ("12 layers", "bert", 8, 128, 64, 4, 12, 62, 0.02),
          ("  checkpointed", "checkpoint", 8, 128, 64, 4, 12, 62, 0.02),  # each layer computed again, as stage 16 does
          ("nano, V 6148", "gpt", 12, 64, 128, 4, 4, 6148, 0),
@@ -61,6 +63,11 @@ class Worker:
 def flops(kind, B, T, C, heads, layers, V):
     if kind == "checkpoint":  # what is computed again is no more work done
         kind = "bert"
+    if kind == "translate":
+        S, T = 39, 17
+        reading = 6 * 14 * C * C + 12 * S * C  # a layer of each: with keys and values for the cross-attention,
+        writing = 6 * 14 * C * C + 12 * (T + S) * C  # and with its queries and output
+        return B * (layers * (S * reading + T * writing) + T * 6 * (C * C + C * V))
     if kind == "bert":
         T = 0.66 * T + 3  # padding is no work
     per_token = {"bigram": 0, "head": 6 * (3 * C * C + C * V) + 12 * T * C, "multihead": 6 * (3 * C * C + C * V) + 12 * T * C,
@@ -233,6 +240,9 @@ def measure_start():
 
 def main():
     begin = time.perf_counter()
+    sizes = [size for size in SIZES if ONLY in (None, size[0].strip())]
+    if not sizes:
+        sys.exit(f"bench: no line is called {ONLY}; there are: {'; '.join(size[0].strip() for size in SIZES)}")
     # On a processor it does not know, OpenBLAS is slow until it is told what to take: PyTorch's is to take what ours does.
     os.environ["OPENBLAS_CORETYPE"] = subprocess.run(["build/bench", "core"], check=True, capture_output=True, text=True).stdout.strip()
     peak, single = Peak(CORES), Peak(1)
@@ -241,7 +251,9 @@ def main():
     print(f"sgemm peak: {peak.value():.0f} GFLOP/s on {CORES} threads, {single.value():.0f} on one\n")
     print(f"{'training':15} {'ours, ms a step':>24} {'PyTorch':>24} {'threads':>7} {'ratio':>6} {'GFLOP/s':>8} {'of peak':>7} "
           f"{'2 by 1':>6} {'apart':>6}  GB ours / PyTorch")
-    training = [measure_training(*size, peak) for size in SIZES]
+    training = [measure_training(*size, peak) for size in sizes]
+    if ONLY:
+        return
     growth = measure_growth()
     print("\nWriting, us a character: ours with a cache, PyTorch without and with one; reading all weights once from memory\n")
     print(f"{'':12} {'ours':>10} {'torch plain':>12} {'torch cached':>12} {'times':>8} {'times':>8} {'weights':>12} {'ours/it':>8}")

@@ -6,7 +6,7 @@
     peer.py load DIRECTORY TORCH_THREADS BLAS_THREADS                              then "N": N times loading that model
     peer.py save DIRECTORY TORCH_THREADS BLAS_THREADS                              a BERT of bert-base-chinese's size, of random numbers
 """
-import json, math, os, sys, time
+import json, math, os, random, subprocess, sys, time
 
 os.environ["OPENBLAS_NUM_THREADS"] = sys.argv[-1]  # read when the library loads
 os.environ["OMP_WAIT_POLICY"] = "passive"  # two thread pools on two cores: spinning ruins both
@@ -18,7 +18,9 @@ from torch.nn import functional as F
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(__file__), "../parity"))
 import safetensors
+from batches import CLS, SEP, SPECIAL
 from bert import BertForPreTraining, bert_config, pretraining_loss
+from translator import EncoderDecoder, translation_logits_and_loss
 
 
 class Head(nn.Module):
@@ -127,22 +129,29 @@ def serve(f):
         print(time.perf_counter() - begin, flush=True)
 
 
-def train(kind, B, T, c, heads, layers, V, p):
-    model = Model(kind, T, c, heads, layers, V, p)
+def serve_training(model, draw_loss):
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    text = torch.randint(V, (100_000,))
 
     def steps(n):
         for _ in range(n):
-            starts = torch.randint(len(text) - T, (B,))
-            x = torch.stack([text[i : i + T] for i in starts])
-            y = torch.stack([text[i + 1 : i + T + 1] for i in starts])
-            loss = F.cross_entropy(model(x).view(-1, V), y.view(-1))
+            loss = draw_loss()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
             optimiser.step()
 
     serve(steps)
+
+
+def train(kind, B, T, c, heads, layers, V, p):
+    model, text = Model(kind, T, c, heads, layers, V, p), torch.randint(V, (100_000,))
+
+    def loss():
+        starts = torch.randint(len(text) - T, (B,))
+        x = torch.stack([text[i : i + T] for i in starts])
+        y = torch.stack([text[i + 1 : i + T + 1] for i in starts])
+        return F.cross_entropy(model(x).view(-1, V), y.view(-1))
+
+    serve_training(model, loss)
 
 
 #> checkpointed
@@ -163,25 +172,36 @@ def train_bert(B, T, c, heads, layers, V, p, forgetful):
     model = BertForPreTraining(bert_config(dict(n_embd=c, n_layer=layers, n_head=heads, dropout=p, block_size=T, positions="absolute"), V))
     if forgetful:
         model.bert.encoder["layer"] = nn.ModuleList(map(Forgetful, model.bert.encoder["layer"]))
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
 
-    def steps(n):
-        for _ in range(n):
-            parts = torch.randint(T // 5, T // 2 - 1, (2, B))
-            alone = torch.rand(B) < 0.125
-            lengths = torch.where(alone, parts[0] + 2, parts.sum(0) + 3)
-            place = torch.arange(lengths.max())
-            mask, types = place < lengths[:, None], place > parts[0, :, None] + 1  # (B, longest)
-            words = torch.randint(5, V, mask.shape)
-            chosen = (torch.rand(mask.shape) < 0.15) & mask
-            ids = words.masked_fill(chosen, 4).masked_fill(~mask, 0)
-            loss = pretraining_loss(*model(ids, (types & mask).long(), mask), words.masked_fill(~chosen, -100),
-                                    torch.randint(2, (B,)).masked_fill(alone, -100))
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            optimiser.step()
+    def loss():
+        parts = torch.randint(T // 5, T // 2 - 1, (2, B))
+        alone = torch.rand(B) < 0.125
+        lengths = torch.where(alone, parts[0] + 2, parts.sum(0) + 3)
+        place = torch.arange(lengths.max())
+        mask, types = place < lengths[:, None], place > parts[0, :, None] + 1  # (B, longest)
+        words = torch.randint(5, V, mask.shape)
+        chosen = (torch.rand(mask.shape) < 0.15) & mask
+        ids = words.masked_fill(chosen, 4).masked_fill(~mask, 0)
+        return pretraining_loss(*model(ids, (types & mask).long(), mask), words.masked_fill(~chosen, -100),
+                                torch.randint(2, (B,)).masked_fill(alone, -100))
 
-    serve(steps)
+    serve_training(model, loss)
+
+
+def train_translator(B, T, c, heads, layers, V, p):
+    """On the built-in pairs, as ours: each batch is padded to its longest row."""
+    lines = subprocess.run(["build/corpus", "write", "pairs"], check=True, capture_output=True, text=True).stdout.splitlines()
+    number = {character: SPECIAL + i for i, character in enumerate(sorted(set("".join(lines)) - {"\t"}))}
+    pairs = [[[number[character] for character in side] for side in line.split("\t")] for line in lines[: len(lines) * 9 // 10]]
+    assert V == SPECIAL + len(number), f"the pairs have {SPECIAL + len(number)} tokens"
+    model = EncoderDecoder(bert_config(dict(n_embd=c, n_layer=layers, n_head=heads, dropout=p, block_size=T, positions="absolute"), V))
+
+    def loss():
+        drawn = random.choices(pairs, k=B)
+        sources, targets = [[CLS, *source, SEP] for source, _ in drawn], [target for _, target in drawn]
+        return translation_logits_and_loss(model, sources, targets)[1]
+
+    serve_training(model, loss)
 
 
 def save_bert(directory):
@@ -230,7 +250,12 @@ torch.manual_seed(1)
 torch.set_num_threads(int(words[-2]))
 if sys.argv[1] == "train":
     sizes = *map(int, words[1:7]), float(words[7])
-    train_bert(*sizes, words[0] == "checkpoint") if words[0] in ("bert", "checkpoint") else train(words[0], *sizes)
+    if words[0] == "translate":
+        train_translator(*sizes)
+    elif words[0] in ("bert", "checkpoint"):
+        train_bert(*sizes, words[0] == "checkpoint")
+    else:
+        train(words[0], *sizes)
 elif sys.argv[1] == "write":
     write(*map(int, words[:6]))
 elif sys.argv[1] == "bert":

@@ -30,3 +30,11 @@ def random_pairs(ids, B, T, rng):
     pad = lambda column, value: [row[column] + [value] * (longest - len(row[column])) for row in rows]
     return {"input_ids": pad(0, PAD), "token_type_ids": pad(1, 0), "labels": pad(2, IGNORE),
             "next_sentence_label": [[label] for *_, label in rows], "lengths": [len(tokens) for tokens, *_ in rows]}
+
+
+def random_translations(ids, B, T, rng):
+    """For a translator: two pieces a row, the second to be written when the first, between [CLS] and [SEP], was read."""
+    def piece(most):
+        start, length = rng.randrange(len(ids) - T), rng.randint(1, most)
+        return [i + SPECIAL for i in ids[start : start + length]]
+    return {"sources": [[CLS, *piece(T - 2), SEP] for _ in range(B)], "targets": [piece(T - 1) for _ in range(B)]}

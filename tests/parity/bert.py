@@ -54,7 +54,7 @@ class BertSelfAttention(nn.Module):
                 scores = scores + torch.einsum("bhrd,lrd->bhlr", k, d)
         scores = (scores / math.sqrt(q.size(-1))).masked_fill(hidden, -math.inf)
         parts = self.dropout(torch.softmax(scores, -1)) @ v  # (B, heads, T, H)
-        return parts.transpose(1, 2).reshape(x.shape)  # (B, T, C)
+        return parts.transpose(1, 2).flatten(2)  # (B, T, C)
 #< bert_attention
 
 

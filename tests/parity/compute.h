@@ -56,7 +56,30 @@ MaskedPairs pairs_from_json(const nlohmann::json& json) {
             tokens_from_json(json["labels"]), tokens_from_json(json["next_sentence_label"]), json["lengths"]};
 }
 
-// Batches are [x, y], each (B, T), for a model that writes, and a MaskedPairs by its names for a BERT.
+std::vector<Translation::Pair> translations_from_json(const nlohmann::json& json) {
+    std::vector<Translation::Pair> pairs;
+    for (size_t row = 0; row < json["sources"].size(); ++row)
+        pairs.push_back({json["sources"][row], json["targets"][row]});
+    return pairs;
+}
+
+Tensor translation_logits(const EncoderDecoder& model, const CharacterTokenizer& tokenizer,
+                          const std::vector<Translation::Pair>& pairs) {
+    std::vector<std::vector<int>> sources, inputs;
+    for (const auto& [source, target] : pairs) {
+        sources.push_back(source);
+        inputs.push_back(target), inputs.back().insert(inputs.back().begin(), tokenizer.cls);
+    }
+    PaddedRows source = pad_rows(sources, tokenizer.pad), input = pad_rows(inputs, tokenizer.pad);
+    Mask seen = padding(source.lengths, source.ids.T);
+    return model.decode({.input_ids = input.ids,
+                         .attention_mask = padding(input.lengths, input.ids.T),
+                         .encoder_hidden_states = model.encode({.input_ids = source.ids, .attention_mask = seen}),
+                         .encoder_attention_mask = seen});
+}
+
+// Batches are [x, y], each (B, T), for a model that writes, a MaskedPairs by its names for a BERT, and sources and
+// targets, a row of ids for each, for a translator.
 Answer compute(const Options& options, const Vocabulary& vocabulary, const Checkpoint& weights,
                const nlohmann::json& json) {
     Batches batches;
@@ -67,6 +90,17 @@ Answer compute(const Options& options, const Vocabulary& vocabulary, const Check
         for (const auto& xy : json) batches.push_back(std::make_unique<TextBatch>(batch(xy)));
         auto logits = [x = batch(json[0]).x](const Module& model) -> std::vector<Module::Parameter> {
             return {{"logits", static_cast<const LanguageModel&>(model)(x)}};
+        };
+        return compute(options, objective, weights, logits, batches);
+    }
+    if (translator_stages.contains(options.stage)) {
+        ParallelCorpus text{"parity", {}, {}, 0, false};
+        for (char32_t c : vocabulary.characters) text.train.push_back({{c}, {c}});  // so that it knows them all
+        Translation objective(options, text, translator_stages.at(options.stage));
+        for (const auto& pairs : json) batches.push_back(objective.batch_of(translations_from_json(pairs)));
+        auto logits = [&](const Module& model) -> std::vector<Module::Parameter> {
+            const auto& translator = static_cast<const EncoderDecoder&>(model);
+            return {{"logits", translation_logits(translator, objective.tokenizer, translations_from_json(json[0]))}};
         };
         return compute(options, objective, weights, logits, batches);
     }

@@ -5,6 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from bert import pretraining_loss
+from translator import translation_logits_and_loss
 
 PAIRS = ("input_ids", "token_type_ids", "labels", "next_sentence_label", "lengths")
 
@@ -19,7 +20,11 @@ def learning_rate(o, step):
 
 
 def answer(model, batch):
-    """The logits, by name, and the loss: of [x, y] for a model that writes, of pairs of sentences for a BERT."""
+    """The logits, by name, and the loss: of [x, y] for a model that writes, of pairs of sentences for a BERT, of
+    sources and targets for a translator."""
+    if "targets" in batch:
+        logits, loss = translation_logits_and_loss(model, **batch)
+        return {"logits": logits}, loss  # (B, T, V)
     if isinstance(batch, dict):
         ids, types, labels, follows, lengths = (torch.tensor(batch[name]) for name in PAIRS)
         mask = torch.arange(ids.size(1)) < lengths[:, None]  # (B, T)

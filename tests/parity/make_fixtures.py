@@ -3,8 +3,6 @@
 loss, gradients and first losses of training that PyTorch computes from them in double. tests/parity_test.cpp compares
 the stages with them, so that it needs no PyTorch. Run it again when a stage's model or a default changes."""
 import json
-import os
-import pathlib
 import random
 import sys
 
@@ -13,15 +11,13 @@ sys.dont_write_bytecode = True
 import torch
 
 import safetensors
-from batches import random_pairs
+from batches import random_pairs, random_translations
 from compute import compute
 from models import make_model
+from stages import BERTS, ROOT, STAGES, TRANSLATORS
 
 STEPS, VOCABULARY = 10, "\n abcdefé中x"
 SIZES = {"batch_size": 3, "block_size": 9, "n_embd": 10, "n_head": 2, "n_layer": 2}
-ROOT = pathlib.Path(os.path.abspath(__file__)).parents[2]
-STAGES = sorted(source.stem for source in (ROOT / "stages").glob("*.cpp") if "run_stage<Model>" in source.read_text())
-BERTS = sorted(source.stem for source in (ROOT / "stages").glob("*.cpp") if "run_bert<Model>" in source.read_text())
 
 
 def options_of(stage):
@@ -32,7 +28,7 @@ def options_of(stage):
             "eval_interval": 10, "eval_batches": 1, "threads": 2, "seed": 1}
 
 
-for stage in STAGES + BERTS:
+for stage in STAGES + BERTS + TRANSLATORS:
     torch.manual_seed(1)
     options = options_of(stage)
     metadata = {"stage": stage, "options": json.dumps(options), "vocabulary": "".join(sorted(VOCABULARY))}
@@ -42,9 +38,9 @@ for stage in STAGES + BERTS:
             parameter += 0.1 * torch.randn_like(parameter)  # a LayerNorm that scales by 1 would hide a mistake
     weights = {"weight." + name: p.detach().clone() for name, p in model.named_parameters()}
     B, T, rng = SIZES["batch_size"], SIZES["block_size"], random.Random(1)
-    if stage in BERTS:
-        text = rng.choices(range(len(VOCABULARY)), k=100)
-        batches = [random_pairs(text, B, T, rng) for _ in range(STEPS)]
+    if stage in BERTS + TRANSLATORS:
+        text, draw = rng.choices(range(len(VOCABULARY)), k=100), random_pairs if stage in BERTS else random_translations
+        batches = [draw(text, B, T, rng) for _ in range(STEPS)]
     else:
         batches = torch.randint(len(VOCABULARY), (STEPS, 2, B, T)).tolist()
     tensors, losses, clipped = compute(model.double(), options, batches)

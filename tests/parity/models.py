@@ -8,6 +8,7 @@ from torch import nn
 
 from batches import SPECIAL
 from bert import BertForPreTraining, bert_config
+from translator import EncoderDecoder
 
 
 #> head
@@ -153,5 +154,6 @@ def make_model(metadata):
     """A new model for the metadata of a checkpoint."""
     stage, vocab_size, options = int(metadata["stage"][:2]), len(metadata["vocabulary"]), json.loads(metadata["options"])
     if stage >= 13:
-        return BertForPreTraining(bert_config(options, SPECIAL + vocab_size))
+        twin = EncoderDecoder if stage == 14 else BertForPreTraining
+        return twin(bert_config(options, SPECIAL + vocab_size))
     return Bigram(vocab_size) if stage == 1 else Model(stage, options, vocab_size)

@@ -16,15 +16,13 @@ sys.dont_write_bytecode = True
 import torch
 
 import safetensors
-from batches import random_blocks, random_pairs
+from batches import random_blocks, random_pairs, random_translations
 from compute import answer, compute
 from models import make_model
+from stages import BERTS, ROOT, STAGES, TRANSLATORS
 
-ROOT = pathlib.Path(os.path.abspath(__file__)).parents[2]
 BUILD = ROOT / os.environ.get("BUILD", "build")
 FIXTURES = ROOT / "tests/parity/fixtures"
-STAGES = sorted(source.stem for source in (ROOT / "stages").glob("*.cpp") if "run_stage<Model>" in source.read_text())
-BERTS = sorted(source.stem for source in (ROOT / "stages").glob("*.cpp") if "run_bert<Model>" in source.read_text())
 KINDS = ("absolute", "relative_key", "relative_key_query")  # of a BERT's positions
 
 # Sizes that no vector register divides; head_size 10 is not n_embd 30.
@@ -97,28 +95,36 @@ def write_text(file):
     return file.read_text(encoding="utf-8")
 
 
+def write_pairs(file, text):
+    """The same for a translator: pieces that fit the block, each with itself backwards as its translation."""
+    text, n = text.replace("\n", ""), SIZES["block-size"] - 2
+    pieces = [text[i : i + n] for i in range(0, len(text), n)]
+    file.write_text("".join(f"{piece}\t{piece[::-1]}\n" for piece in pieces), encoding="utf-8")
+
+
 def random_batches(text, metadata, B, count):
-    if metadata["stage"] in BERTS:
-        text = text.replace("\n", "")  # a line is a sentence, without its end
-    rng, ids = random.Random(2), [metadata["vocabulary"].index(c) for c in text]
-    draw = random_pairs if metadata["stage"] in BERTS else random_blocks
+    stage, vocabulary = metadata["stage"], metadata["vocabulary"]
+    rng, ids = random.Random(2), [vocabulary.index(c) for c in text if c in vocabulary]  # that of a BERT has no line ends
+    draw = random_pairs if stage in BERTS else random_translations if stage in TRANSLATORS else random_blocks
     return [draw(ids, B, json.loads(metadata["options"])["block_size"], rng) for _ in range(count)]
 
 
 def compare_models(directory):
     text = write_text(directory / "text")
+    write_pairs(directory / "pairs", text)
     print(f"""
 The same weights and the same batch: largest relative error against PyTorch in double
 
 {'':21} {'logits':>8} {'loss':>8} {'gradients':>9}   worst gradient""")
     trained = []
     models = [(stage, stage, []) for stage in STAGES]
-    models += [(f"{stage[:2]} {kind}", stage, ["--positions", kind]) for stage in BERTS for kind in KINDS]
+    models += [(f"{stage[:2]} {kind}", stage, ["--positions", kind]) for stage in BERTS + TRANSLATORS for kind in KINDS]
     for name, stage, settings in models:
         settings += [f"--{option}={size}" for option, size in SIZES.items() if stage >= SINCE.get(option, "")]
         settings += ["--dropout=0", "--warmup=20"] if stage >= "10" else []
         settings += ["--tokens=0"] if stage in STAGES else []
-        run(BUILD / stage, "train", "--data", directory / "text", "--steps", 0, "--eval-batches", 1, "--threads", 2,
+        data = directory / ("pairs" if stage in TRANSLATORS else "text")
+        run(BUILD / stage, "train", "--data", data, "--steps", 0, "--eval-batches", 1, "--threads", 2,
             "--out", directory / name, *settings)
         checkpoint = directory / name / "model.safetensors"
         model, metadata = twin(checkpoint)
@@ -159,13 +165,13 @@ def compare_losses(trained):
 
 def compare_checkpoints(directory):
     print(f"""
-Checkpoints of real runs of 20 steps on the tales, loaded into PyTorch in float: difference of the logits
+Checkpoints of real runs of 20 steps, loaded into PyTorch in float: difference of the logits
 
 {'':15} {'parameters':>10} {'step':>5} {'largest logit':>14} {'difference':>11}""")
     text = subprocess.run([BUILD / "corpus", "write", "tales"], capture_output=True, text=True, check=True).stdout
     (directory / "tales").write_text(text)  # from a file: a run on the built-in text ends with many tales to judge
-    for stage in STAGES + BERTS:
-        data = ["--data", "tales"] if stage in BERTS else ["--data", directory / "tales", "--tokens", 0]
+    for stage in STAGES + BERTS + TRANSLATORS:
+        data = ["--data", directory / "tales", "--tokens", 0] if stage in STAGES else []
         run(BUILD / stage, "train", *data, "--steps", 20, "--eval-interval", 20, "--eval-batches", 2,
             "--out", directory / "runs" / stage)
         checkpoint = directory / "runs" / stage / "model.safetensors"
@@ -183,7 +189,7 @@ Checkpoints of real runs of 20 steps on the tales, loaded into PyTorch in float:
 
 def compare_fixtures():
     """The fixtures that the C++ tests read are what PyTorch says today."""
-    for stage in STAGES + BERTS:
+    for stage in STAGES + BERTS + TRANSLATORS:
         tensors, metadata = safetensors.load(FIXTURES / f"{stage}.safetensors")
         model = make_model(metadata)
         model.load_state_dict({name[7:]: t for name, t in tensors.items() if name.startswith("weight.")})
