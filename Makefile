@@ -94,6 +94,7 @@ HTTPLIB := -DCPPHTTPLIB_OPENSSL_SUPPORT -DCPPHTTPLIB_ZLIB_SUPPORT -DCPPHTTPLIB_B
 $(BUILD)/workshop: $(BUILD)/obj/docs/workshop/main.o $(call objects,$(WORKSHOP)) $(LIBRARY)
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) -lcpp-httplib -lcrypto
 $(BUILD)/obj/docs/workshop/%.o $(BUILD)/obj/rooms/workshop.o: CXXFLAGS += -O1 -I$(BUILD) $(HTTPLIB)
+$(patsubst %,$(BUILD)/obj/docs/workshop/%.o,base64 look server): CXXFLAGS += -O2  # an answer has megabytes
 $(BUILD)/obj/tests/workshop_test.o: CXXFLAGS += $(HTTPLIB)
 
 # Programs for many machines: the same objects, but for the one file that knows of MPI, and the stages about it.

@@ -3,7 +3,6 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -18,11 +17,10 @@ std::string base64(std::string_view bytes) {
 }
 
 std::string base64_of_shares(std::span<const real> shares) {
-    std::string bytes;
-    bytes.reserve(shares.size() * 2);
-    for (real share : shares) {
-        auto number = uint16_t(std::lround(std::clamp(double(share), 0.0, 1.0) * 65535));
-        bytes += char(number & 255), bytes += char(number >> 8);
+    std::string bytes(shares.size() * 2, '\0');
+    for (size_t i = 0; i < shares.size(); ++i) {
+        auto number = uint16_t(std::clamp(double(shares[i]), 0.0, 1.0) * 65535 + 0.5);
+        bytes[2 * i] = char(number & 255), bytes[2 * i + 1] = char(number >> 8);
     }
     return base64(bytes);
 }
