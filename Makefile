@@ -335,7 +335,7 @@ lessons-record lessons-repeat: $(SETUP)
 	@+$(building) all $(LESSON_PROGRAMS) $(EXPERIMENTS)
 	@if command -v mpicc >/dev/null; then $(building) $(MPI_PROGRAMS) $(BUILD)/mpi/bench; fi
 	@$(LESSONS) $(@:lessons-%=%) $(RUNS)
-lessons-repeat: ## do every run of the lessons again and compare with what is recorded: about twenty minutes
+lessons-repeat: ## do every run of the lessons again and compare with what is recorded: an hour or more
 
 # --- exercises --------------------------------------------------------------------------------------------------------
 # A check includes the learner's file. What all of them include is compiled ahead, so that a try takes a second or two.

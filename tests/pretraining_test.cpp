@@ -70,7 +70,8 @@ const std::vector<Way> ways{{"13", make_stage<>},
                             {"16, --checkpoint 1", make_stage<stage16::Model>, 1}};
 
 // Losses of the steps 1, 2, 5 and 10 of a golden run. 15 without heads that are gone and 16 are to learn as 13 does.
-const std::vector<double> golden{6.27955, 6.06707, 6.03872, 5.5655}, golden_of_pruned{0, 0, 0, 0};
+const std::vector<double> golden{6.27955, 6.06707, 6.03872, 5.5655};
+const std::vector<double> golden_of_pruned{6.26365, 6.03271, 6.03531, 5.53559};
 
 }  // namespace
 

@@ -202,7 +202,7 @@ TEST_SUITE("prune") {
 
     TEST_CASE("gradients of the head mask and of a pruned model against finite differences" *
               doctest::skip(!in_double)) {
-        for (const char* kind : {"absolute", "relative_key_query"}) {
+        for (const std::string kind : {"absolute", "relative_key_query"}) {
             CAPTURE(kind);
             stage15::Model model = make(sizes(kind));
             BertInput input = some_input();
@@ -213,10 +213,10 @@ TEST_SUITE("prune") {
             std::vector<Tensor> parameters;
             for (auto& [name, tensor] : model.parameters) {
                 // Added to all scores of a query alike, the keys' bias changes nothing, unless distances meet it.
-                bool without_effect = kind == std::string("absolute") && name.ends_with("key.bias");
+                bool without_effect = kind == "absolute" && name.ends_with("key.bias");
                 if (name.find("encoder") != name.npos && !without_effect) parameters.push_back(tensor);
             }
-            check_gradients(logits, parameters, 10);
+            check_gradients(logits, parameters, 10, 1e-5);  // queries and keys have small ones: 4.6e-6 is the worst
         }
     }
 
