@@ -1,4 +1,5 @@
 // Stage 15: heads switched off and cut out, against Hugging Face's numbers; a small model that trains on.
+#include "common/app/attention_maps.h"
 #include "common/babygpt.h"
 #include "common/train/heads.h"
 #include "common/train/training_step.h"
@@ -155,6 +156,20 @@ TEST_SUITE("prune") {
         Tensor masked = model(input).prediction_logits;
         model.prune_heads({{0, {3}}, {1, {2}}});
         check_answer(masked, model(some_input()).prediction_logits, 1e-6);
+    }
+
+    TEST_CASE("attention maps of a pruned model name heads by the numbers they had at first") {
+        const HeadsByLayer gone{{0, {0}}, {1, {1, 2}}};
+        stage15::Model model = make(sizes("absolute", gone));
+        std::vector<Tensor> attentions;
+        BertInput input = some_input();
+        input.attentions = &attentions;
+        model(input);
+        std::string heads;
+        std::vector<HeatMap> maps = attention_maps(attentions, std::vector<std::string>(6, "x"), gone);
+        for (const HeatMap& map : maps) heads += map.name + "; ";
+        CHECK(heads == "layer 0, head 1; layer 0, head 2; layer 0, head 3; layer 1, head 0; layer 1, head 3; ");
+        CHECK(maps[4].values[0][0] == doctest::Approx(double(attentions[1].values()[36])));  // the second that is left
     }
 
     TEST_CASE("a mask for all layers is (heads), one for each is (layers, heads); ones change nothing") {

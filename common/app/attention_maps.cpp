@@ -48,6 +48,19 @@ HeatMap mean_map(const std::string& name, const Tensor& attention, const std::ve
     return mean;
 }
 
+std::vector<HeatMap> attention_maps(const std::vector<Tensor>& attentions, const std::vector<std::string>& names,
+                                    const HeadsByLayer& pruned_heads) {
+    std::vector<HeatMap> maps;
+    for (int layer = 0; layer < int(attentions.size()); ++layer) {
+        const Tensor& of_layer = attentions[size_t(layer)];  // (1, heads, T, T)
+        auto pruned = pruned_heads.find(layer);
+        for (int place = 0, head = 0; place < of_layer.size(1); ++head)
+            if (pruned == pruned_heads.end() || !pruned->second.contains(head))
+                maps.push_back(map_of(str("layer ", layer, ", head ", head), of_layer, place++, names, names));
+    }
+    return maps;
+}
+
 void print_map(const HeatMap& map) {
     std::printf("\n%s\n", map.name.c_str());
     std::string heading;

@@ -20,20 +20,6 @@ namespace {
 
 constexpr int smallest_block = 8;
 
-// One map for each head that is left, by the number it had at first: row i shows where token i looks.
-std::vector<HeatMap> attention_maps(const std::vector<Tensor>& attentions, const std::vector<std::string>& names,
-                                    const HeadsByLayer& pruned_heads) {
-    std::vector<HeatMap> maps;
-    for (int layer = 0; layer < int(attentions.size()); ++layer) {
-        const Tensor& of_layer = attentions[size_t(layer)];  // (1, heads, T, T)
-        auto pruned = pruned_heads.find(layer);
-        for (int place = 0, head = 0; place < of_layer.size(1); ++head)
-            if (pruned == pruned_heads.end() || !pruned->second.contains(head))
-                maps.push_back(map_of(str("layer ", layer, ", head ", head), of_layer, place++, names, names));
-    }
-    return maps;
-}
-
 // What the model saw and thought on its way to an answer, as the options ask: output_attentions, output_hidden_states.
 void show_inside(const Reader& reader, BertInput input, const Options& options) {
     if (options.show.empty() && options.svg.empty() && options.hidden.empty()) return;
