@@ -136,10 +136,7 @@ ifdef STAGE
 run: $(SETUP) ## train the stages on the built-in tales and compare them; PART=2 those of Part II; STAGE=03_head ARGS="--steps 500" one
 	@$(if $(filter $(STAGE),$(STAGES)),,echo "there is no stage $(STAGE); there are: $(STAGES)" >&2; exit 2)
 	@+$(building) $(STAGE)
-	@$(with_args); $(BUILD)/$(STAGE) "$$@" && case "$$1" in \
-	    --help | -h) ;; \
-	    "" | -* | train | prune) $(if $(filter $(STAGE),$(REPORTED)),echo; echo "make workshop shows this run and the inside of its model in your browser") ;; \
-	esac
+	@$(with_args); $(BUILD)/$(STAGE) "$$@"
 else
 # Part I is the stages up to 11; Part II is compared with the GPT that it grew from, if that is there.
 PART ?= 1
