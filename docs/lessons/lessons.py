@@ -283,7 +283,7 @@ def do_run(name, command):
             os.symlink(target, f"{SCRATCH}/{link}")
     shown, _, real = command.partition(" => ")
     print(f"{name}: {real or command}", flush=True)
-    out = re.search(r"--out (\S+)", real or command)
+    out = re.search(r"--out ([^\s)]+)", real or command)
     directory = f"{SCRATCH}/{out[1] if out else 'runs/' + name}"
     if " sample" not in command:
         subprocess.run(["rm", "-rf", directory], check=True)
