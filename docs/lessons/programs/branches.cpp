@@ -41,7 +41,8 @@ std::vector<double> measure(const Corpus& corpus, bool zero_biases) {
 
 int main() {
     Corpus corpus = load_corpus("tales");
-    std::printf("deviation     of x  + attention, feed-forward of block 1, 2, 3         of x\n");
+    std::printf("deviation         block 1              block 2              block 3\n");
+    std::printf("of            x      +att   +ffn   x      +att   +ffn   x      +att   +ffn   x\n");
     for (bool zero : {true, false}) {
         std::printf("%-12s", zero ? "zero_biases" : "usual_biases");
         for (double each : measure(corpus, zero)) std::printf(" %6.3f", each);
