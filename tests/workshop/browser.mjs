@@ -168,7 +168,7 @@ try {
   await check("look: a character is a cell; guesses are those that the program prints", async () => {
     await go(page, "look?run=10_gpt");
     await settled(page);
-    await page.fill('input[aria-label="text"]', text);
+    await page.fill('textarea[aria-label="text"]', text);
     await page.waitForFunction((n) => document.querySelectorAll(".cells span").length === n, text.length);
     await page.focus(".strip");
     await page.keyboard.press("End");
@@ -212,6 +212,13 @@ try {
   await check("look: Chinese, distances, both directions and padding, alignment", async () => {
     await go(page, "look?run=verses");
     await page.waitForFunction(() => [...document.querySelectorAll(".cells span")].some((c) => /\p{Script=Han}/u.test(c.textContent)));
+    const [verse] = (await (await fetch(address + "/api/texts?run=verses")).json()).texts;
+    assert.ok(verse.includes("\n"));
+    const asked = page.waitForRequest((request) => request.url().endsWith("/api/look") && request.postDataJSON().text === verse + "。");
+    await page.focus('textarea[aria-label="text"]');
+    await page.keyboard.press("Control+End");
+    await page.keyboard.insertText("。");
+    await asked;  // with its line breaks
     await go(page, "look?run=12_relative");
     await page.waitForFunction(() => /come from distance/.test(document.querySelector(".strip + .note")?.textContent));
     await go(page, "look?run=13_bert&text=Kim won a red hat.&padding=3");
@@ -225,7 +232,7 @@ try {
     assert.ok(future > 0, "it looks ahead");
     await go(page, "look?run=14_translate&head=cross 0.0");
     await page.waitForSelector('[data-cells="written"]');
-    const source = await page.inputValue('input[aria-label="text"]');
+    const source = await page.inputValue('textarea[aria-label="text"]');
     const translated = program("14_translate", "translate", source, "--model", join(runs, "14_translate")).trimEnd();
     const cells = await page.$$eval('[data-cells="written"] span', (all) => all.map((c) => c.textContent));
     assert.deepEqual(cells.slice(0, characters(translated).length), characters(translated).map((c) => (c === " " ? "␣" : c)));
@@ -279,24 +286,24 @@ try {
     await enoughWritten(page, 12);
     assert.equal([...await written(page)][2].replace(" ", "␣").replace("\n", "⏎"), chosen);
     await page.click('button:has-text("stop")');
-    await page.fill('input[aria-label="prompt"]', "At the den");
-    await page.press('input[aria-label="prompt"]', "Enter");  // at once
+    await page.fill('textarea[aria-label="prompt"]', "At the den");
+    await page.press('textarea[aria-label="prompt"]', "Enter");  // at once
     await enoughWritten(page, 8);
     assert.equal(await page.textContent(".written .given"), "At the den");
-    await page.fill('input[aria-label="prompt"]', "a".repeat(70000));
+    await page.fill('textarea[aria-label="prompt"]', "a".repeat(70000));
     await page.waitForFunction(() => /too long/.test(document.querySelector(".problem").textContent));
-    await page.fill('input[aria-label="prompt"]', "Ω");
+    await page.fill('textarea[aria-label="prompt"]', "Ω");
     await page.waitForFunction(() => /Ω/.test(document.querySelector(".problem").textContent));
   });
 
   await check("write: blanks, and a translation, as the programs answer", async () => {
     await go(page, "write?run=13_bert");
-    await page.fill('input[aria-label="text with blanks"]', "K_m won a re_ hat.");
+    await page.fill('textarea[aria-label="text with blanks"]', "K_m won a re_ hat.");
     const filled = program("13_bert", "fill", "K_m won a re_ hat.", "--model", join(runs, "13_bert")).trimEnd().split("\n").at(-1);
     await page.waitForFunction((t) => document.querySelector(".written")?.textContent === t, filled);
     await Promise.all([page.waitForResponse((response) => response.url().endsWith("/api/look")), go(page, "write?run=14_translate")]);
     await page.waitForTimeout(200);
-    const source = await page.inputValue('input[aria-label="text to translate"]');
+    const source = await page.inputValue('textarea[aria-label="text to translate"]');
     assert.equal(await page.textContent(".written"), program("14_translate", "translate", source, "--model", join(runs, "14_translate")).trimEnd());
   });
 
@@ -393,7 +400,7 @@ try {
     cpSync(join(runs, "03_head"), join(runs, "strange"), {recursive: true});
     writeFileSync(join(runs, "strange/run.json"), JSON.stringify({...summary("03_head"), best: {}, judged: {tales: "x", in_form: []}}));
     rmSync(join(runs, "03_head"), {recursive: true});
-    await page.fill('input[aria-label="text"]', "At the pond");
+    await page.fill('textarea[aria-label="text"]', "At the pond");
     await page.waitForFunction(() => /there is no run 03_head/.test(document.querySelector(".problem").textContent));
     await go(page, "watch");
     await page.waitForSelector("tr.damaged:has-text('strange')");

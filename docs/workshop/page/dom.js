@@ -21,6 +21,9 @@ export function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
+// A place to type a text in, which may have line breaks.
+export const field = (given, text = "") => el("textarea", {rows: 1, spellcheck: "false", autocomplete: "off", ...given}, text);
+
 // A character as it can be seen.
 export function visible(character) {
   if (character === " ") return "␣";

@@ -1,7 +1,7 @@
 // Look inside: a text through a trained model, at any step of its training.
 import * as api from "api";
 import {remember} from "app";
-import {bars, calm, colourOf, eachSecond, el, put, svg, thousands, visible} from "dom";
+import {bars, calm, colourOf, eachSecond, el, field, put, svg, thousands, visible} from "dom";
 import {arcs, bigMap, cells, links, nameOf, overview, sharpness, weightAt} from "maps";
 import {rowView} from "row";
 
@@ -16,8 +16,8 @@ export function look(page, given) {
   const answers = new Map();  // to this text, at the steps seen, so that the slider moves at once
 
   const chooseRun = el("select", {"aria-label": "run", change: (e) => { Object.assign(state, {run: e.target.value, step: null, head: null, text: null, place: null, second: "", padding: 0}); begin().catch(tellProblem); }});
-  const text = el("input", {type: "text", "aria-label": "text", spellcheck: "false", autocomplete: "off"});
-  const second = el("input", {type: "text", "aria-label": "second sentence", placeholder: "a second sentence, or nothing", spellcheck: "false"});
+  const text = field({"aria-label": "text"});
+  const second = field({"aria-label": "second sentence", placeholder: "a second sentence, or nothing"});
   const padding = el("input", {type: "range", min: 0, max: 12, value: state.padding, "aria-label": "padding", title: "padding"});
   const keep = el("a.keep", {title: "this text at every snapshot, in one file that works by itself"}, "keep this"), picks = el("div.picks", {});
   const tellProblem = (error) => { problem.textContent = error.message; };
@@ -210,7 +210,7 @@ export function look(page, given) {
     extra.hidden = run.task !== fill || Boolean(api.kept);
     second.value = state.second;
     padding.value = state.padding;
-    picks.replaceChildren(...[...offered.map((t) => el("button", {click: () => { text.value = t; change(); }, title: t}, t)), ...(api.kept ? [] : [keep])]);
+    picks.replaceChildren(...[...offered.map((t) => el("button", {click: () => { text.value = t; change({text: t}); }, title: t}, t)), ...(api.kept ? [] : [keep])]);
     drawTime();
     await refresh();
     prefetch();
@@ -235,14 +235,16 @@ export function look(page, given) {
     if (atEnd || now.version !== before.version) refresh();
   }
 
-  const change = () => {
-    Object.assign(state, {text: text.value, second: run.task === fill ? second.value : "", padding: run.task === fill ? Number(padding.value) : 0});
+  const change = (given) => {
+    Object.assign(state, given);
     pinned = false;
     notice = "";
     answers.clear();
     refresh().then(prefetch);
   };
-  for (const input of [text, second, padding]) input.addEventListener("input", calm(200, change));
+  text.addEventListener("input", calm(200, () => change({text: text.value})));
+  second.addEventListener("input", calm(200, () => change({second: second.value})));
+  padding.addEventListener("input", calm(200, () => change({padding: Number(padding.value)})));
   strip.addEventListener("keydown", (event) => {
     const move = {ArrowLeft: -1, ArrowRight: 1, Home: -1e6, End: 1e6}[event.key];
     if (!move || !answer) return;

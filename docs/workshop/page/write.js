@@ -1,7 +1,7 @@
 // Write: a model goes on with a text, character by character; a BERT fills blanks, a translator translates.
 import * as api from "api";
 import {remember} from "app";
-import {bars, calm, el, percent} from "dom";
+import {bars, calm, el, field, percent} from "dom";
 import {warmth} from "maps";
 
 const fill = 1, translate = 2;
@@ -36,7 +36,7 @@ function goOn(place, run) {
   let written = [], prompt = "", lead = "", random = null, running = false, here = null;  // lead: what stands for no prompt
   let turn = 0, peeked = 0;  // who was told to stop, or asked before another, finds a later number
   const sheet = el("div.written", {tabindex: 0, role: "application", "aria-label": "the text: arrow keys choose a character, Enter goes to what else could stand there", keydown: walk}), side = el("div", {}), problem = el("p.problem", {role: "status"});
-  const start = el("input", {type: "text", value: "", placeholder: "how it begins, or nothing for a new paragraph", "aria-label": "prompt", spellcheck: "false"});
+  const start = field({placeholder: "how it begins, or nothing for a new paragraph", "aria-label": "prompt"});
   const go = el("button.button", {click: () => (running ? halt() : proceed())}, "write");
   const again = el("button.button.quiet", {click: () => { seed.value = Number(seed.value) + 1; clear(); proceed(); }}, "another");
   const seed = el("input", {type: "number", value: 1, min: 0, "aria-label": "seed", style: "width:5rem"});
@@ -131,15 +131,19 @@ function goOn(place, run) {
     then();
   });
   start.addEventListener("input", () => take(peek));
-  start.addEventListener("keydown", (event) => { if (event.key === "Enter") take.now(proceed); });
+  start.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    take.now(proceed);
+  });
   draw();
   peek();
   return () => { ++turn; };
 }
 
 function fillBlanks(place, run, offered) {
-  const text = el("input", {type: "text", "aria-label": "text with blanks", spellcheck: "false", value: (offered[0] ?? "R_sa won a re_ kite.").replace(/(?<=^.{3})./u, "_").replace(/(?<=^.{12})./u, "_")});
-  const second = el("input", {type: "text", "aria-label": "second sentence", placeholder: "a second sentence: does it follow?", spellcheck: "false"});
+  const text = field({"aria-label": "text with blanks"}, (offered[0] ?? "R_sa won a re_ kite.").replace(/(?<=^.{3})./u, "_").replace(/(?<=^.{12})./u, "_"));
+  const second = field({"aria-label": "second sentence", placeholder: "a second sentence: does it follow?"});
   const result = el("div", {"aria-live": "polite"});
   let asked = 0;
   const ask = async () => {
@@ -162,7 +166,7 @@ function fillBlanks(place, run, offered) {
 }
 
 function translation(place, run, offered) {
-  const text = el("input", {type: "text", "aria-label": "text to translate", spellcheck: "false", value: offered[0] ?? ""});
+  const text = field({"aria-label": "text to translate"}, offered[0]);
   const result = el("p.written", {"aria-live": "polite", style: "min-height:0;font-size:1.6rem"}), link = el("a.button.quiet", {}, "see which characters it looked at"), problem = el("p.problem", {role: "status"});
   let asked = 0;
   const ask = async () => {
