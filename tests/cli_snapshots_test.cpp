@@ -67,4 +67,22 @@ TEST_SUITE("command line") {
             CHECK_MESSAGE(tensors(shell, "whole" + file) == tensors(shell, "part" + file), step);
         }
     }
+
+    TEST_CASE("snapshots: a full disk ends the run with the reason; resumed when there is room, it has the same" *
+              with_programs()) {
+        Shell shell;
+        write_small_text(shell);
+        works(shell, run_of("whole", 40));
+        works(shell, run_of("part", 10));
+        works(shell, "ln -s /dev/full part/snapshots/20.safetensors.new");
+        Result result = shell(run_of("part", 40, "--resume"));
+        CHECK(result.code == 2);
+        CHECK(is_one_line(result.err));
+        CHECK(says(result.err, "cannot write part/snapshots/20.safetensors: No space left on device"));
+        CHECK(snapshots(shell, "part") == std::vector{0, 10});
+        works(shell, run_of("part", 40, "--resume"));
+        CHECK(snapshots(shell, "part") == snapshots(shell, "whole"));
+        for (const std::string file : {"model.safetensors", "resume.safetensors"})
+            CHECK_MESSAGE(tensors(shell, "part/" + file) == tensors(shell, "whole/" + file), file);
+    }
 }

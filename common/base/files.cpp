@@ -66,7 +66,7 @@ MappedFile::~MappedFile() {
     if (size) munmap(const_cast<char*>(data), size);
 }
 
-void write_whole(const std::string& path, std::string_view bytes) {
+void write_whole(const std::string& path, std::string_view bytes, Flush flush) {
     std::error_code unknown;
     fs::file_status what = fs::status(path, unknown);
     bool device = path.starts_with("/dev/") || fs::is_fifo(what) || fs::is_character_file(what);  // nothing to replace
@@ -78,11 +78,13 @@ void write_whole(const std::string& path, std::string_view bytes) {
         if (written > 0) done += size_t(written);
         good = written > 0 || (written < 0 && errno == EINTR);
     }
-    good = good && (device || fsync(file) == 0);
+    good = good && (device || flush == Flush::no || fsync(file) == 0);
     int error = errno;
-    if (file >= 0) close(file);
+    if (file >= 0 && close(file) != 0 && good)
+        good = false, error = errno;  // some disks tell only now that they are full
     if (good && device) return;
     if (good && rename(temporary.c_str(), path.c_str()) == 0) {
+        if (flush == Flush::no) return;
         int directory = open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (directory >= 0) fsync(directory), close(directory);  // so that the new name survives a power cut
         return;

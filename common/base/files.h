@@ -27,8 +27,10 @@ class MappedFile {
 };
 
 // Writes a temporary file beside the path, flushes it to the disk and renames it: a crash or a full disk at any moment
-// leaves the old file or the new one, never half of one. Fails with the reason.
-void write_whole(const std::string& path, std::string_view bytes);
+// leaves the old file or the new one, never half of one. Fails with the reason. What may be lost with the power need
+// not wait for the disk.
+enum class Flush { yes, no };
+void write_whole(const std::string& path, std::string_view bytes, Flush flush = Flush::yes);
 
 // Fails if standard output does not take what was printed.
 void flush_output();

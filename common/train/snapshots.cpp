@@ -31,7 +31,7 @@ void keep_snapshot(const Options& options, int step, const std::string& bytes) {
     std::error_code error;
     std::filesystem::create_directory(directory, error);
     if (error) fail("cannot write to ", directory, ": ", error.message());
-    write_whole(str(directory, "/", step, ".safetensors"), bytes);
+    write_whole(str(directory, "/", step, ".safetensors"), bytes, Flush::no);  // training does not wait for it
 }
 
 }  // namespace babygpt
