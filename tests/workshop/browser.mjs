@@ -243,6 +243,15 @@ try {
   });
 
   await check("write: what the sample command writes; another character chosen, and on from there", async () => {
+    const answerTo = async (question) => (await fetch(address + "/api/write", {method: "POST", body: JSON.stringify({run: "10_gpt", count: 4, ...question})})).json();
+    await go(page, "write?run=10_gpt");
+    const begins = (await page.textContent(".bars li:nth-child(2) button.glyph")).replace("␣", " ").replace("⏎", "\n"), {prompt} = await answerTo({text: ""});
+    await page.click(".bars li:nth-child(2) button.glyph");  // nothing is written yet
+    await enoughWritten(page, 5);
+    await page.click('button:has-text("stop")');
+    const goesOn = (await answerTo({text: prompt + begins})).written.map((w) => w.character).join("");
+    assert.equal((await written(page)).slice(0, 5), begins + goesOn);
+    await go(page, "watch");
     await go(page, "write?run=10_gpt");
     await page.waitForSelector(".bars li");
     await page.click('button:has-text("write")');

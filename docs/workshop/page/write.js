@@ -54,6 +54,12 @@ function goOn(place, run) {
   const question = (count, upTo) => ({run: run.name, text: textNow(upTo), count, temperature: Number(temperature.input.value), top_k: Number(topK.input.value), top_p: Number(topP.input.value),
     seed: Number(seed.value) || 0, ...(random && {random})});
 
+  async function ask(count, upTo) {
+    const asked = question(count, upTo), answer = await api.write(asked);
+    if (!asked.text) lead = answer.prompt;
+    return answer;
+  }
+
   function draw() {
     sheet.replaceChildren(el("span.given", {}, prompt), ...written.map((w, i) => el("span" + (i === here ? ".here" : ""), {style: warmth(-Math.log(w.probability)), "data-index": i, title: percent(w.probability), click: () => select(here === i ? null : i)}, w.character)),
       running ? el("span.caret", {}) : "");
@@ -64,7 +70,7 @@ function goOn(place, run) {
     if (running) return;
     const mine = ++peeked, now = turn;
     try {
-      const answer = await api.write(question(0, here ?? undefined));
+      const answer = await ask(0, here ?? undefined);
       if (mine !== peeked || now !== turn) return;
       problem.textContent = "";
       const pick = (character) => { replaceAt(here ?? written.length, character, answer.next); };
@@ -109,9 +115,8 @@ function goOn(place, run) {
     const most = written.length + 400;
     while (written.length < most) {
       try {
-        const answer = await api.write(question(batch));
+        const answer = await ask(batch);
         if (mine !== turn) return;
-        if (!prompt && !lead) lead = answer.prompt;
         written.push(...answer.written);
         random = answer.random;
         problem.textContent = "";
