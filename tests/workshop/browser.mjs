@@ -131,6 +131,12 @@ try {
     assert.equal(await page.$$eval(".plots figure:first-child .note", (all) => all.length), 0);
     await page.click('tr[data-run="03_head"] .name');
     await page.waitForFunction(() => document.querySelector(".beside h2")?.textContent === "03_head");
+    for (let i = 0; i < 14; ++i) cpSync(join(runs, "03_head"), join(runs, "00_copy_" + i), {recursive: true});
+    await page.waitForSelector('tr[data-run="00_copy_13"]');
+    const ticked = (run) => page.isChecked(`tr[data-run="${run}"] input`);
+    assert.deepEqual([await ticked("00_copy_0"), await ticked("00_copy_13"), await ticked("03_head")], [true, true, false], "the newest 14");
+    for (let i = 0; i < 14; ++i) rmSync(join(runs, "00_copy_" + i), {recursive: true});
+    await page.waitForFunction(() => !document.querySelector('tr[data-run^="00_copy"]'));
     await page.hover(".u-over", {position: {x: 2, y: 100}});
     await page.waitForFunction(() => /at step 0,/.test(document.querySelector(".beside .note")?.textContent));
     await page.hover(".u-over", {position: {x: 640, y: 100}});
@@ -159,8 +165,12 @@ try {
     const stops = Number(await page.getAttribute(".time input", "max"));
     await page.waitForFunction((n) => { const slider = document.querySelector(".time input"); return slider.max > n && slider.value === slider.max; }, stops);
     await go(page, "watch");
+    for (let i = 0; i < 14; ++i) cpSync(join(runs, "10_gpt"), join(runs, "newer_" + i), {recursive: true});
+    await page.waitForSelector('tr[data-run="newer_13"]');
     child.kill("SIGINT");  // it would train for long on any machine
     await page.waitForFunction(() => /^stopped at/.test(document.querySelector('tr[data-run="live"] .state')?.textContent));
+    assert.ok(await page.isChecked('tr[data-run="live"] input'), "its curve stays");
+    for (let i = 0; i < 14; ++i) rmSync(join(runs, "newer_" + i), {recursive: true});
     rmSync(join(runs, "live"), {recursive: true});
     await page.waitForFunction(() => !document.querySelector('tr[data-run="live"]'));
   });

@@ -5,6 +5,8 @@ import {calm, colourOf, duration, eachSecond, el, percent, put, thousands} from 
 
 const states = {training: "training", finished: "finished", stopped: "stopped", damaged: "damaged"};
 const byDefault = 14;  // as many curves can be told apart
+// When the first of its weights were written: a run's version is a file, its time and its size.
+const begunAt = (run) => Number(run.version.split(" ").at(-2));
 // Losses of different tasks are different things: each has its own chart, in the order in which the server counts them.
 const tasks = ["What comes next: the loss of those that write", "Blanks: the loss of a covered character, and of whether two sentences belong together",
                "Translation: the loss of its next character, the source given"];
@@ -20,7 +22,7 @@ function judgement(run) {
 
 export function watch(page) {
   let runs = [], ticks = JSON.parse(localStorage.getItem("ticks") ?? "{}"), axis = localStorage.getItem("axis") ?? "steps";
-  let focus = null, step = null /* the last one */, train = false, drawn = "", charts = [];
+  let newest = [], focus = null, step = null /* the last one */, train = false, drawn = "", charts = [];
   const lines = new Map();  // of the table, by the run's name
 
   const plots = el("div.plots", {}), table = el("tbody", {});
@@ -37,7 +39,7 @@ export function watch(page) {
     el("div.beside-curve", {}, el("div", {}, controls, plots), el("aside.beside", {}, title, note, steps, sample, links)),
     el("table.runs", {}, el("thead", {}, el("tr", {}, ["", "run", "progress", "loss", "characters/s", "learning rate", "judge", ""].map((t) => el("th", {scope: "col"}, t)))), table));
 
-  const isTicked = (run) => ticks[run.name] ?? (run.state === "training" || runs.filter((r) => r.state !== "damaged").indexOf(run) < byDefault);
+  const isTicked = (run) => ticks[run.name] ?? newest.includes(run);
   const shownRuns = () => runs.filter((run) => run.state !== "damaged" && run.rows.length && isTicked(run));
   const focused = () => runs.find((run) => run.name === focus && run.state !== "damaged");
 
@@ -159,6 +161,8 @@ export function watch(page) {
     if (runs.length && JSON.stringify(fresh) === JSON.stringify(runs)) return;
     const lengths = (list) => list.map((run) => [run.name, run.state, run.rows?.length].join()).join(), more = lengths(fresh) !== lengths(runs);
     runs = fresh;
+    newest = runs.filter((run) => run.state !== "damaged").sort((a, b) => begunAt(b) - begunAt(a)).slice(0, byDefault);
+    for (const run of runs) if (run.state === "training") ticks[run.name] ??= true;  // and it stays when the run has ended
     focus = runs.some((run) => run.name === focus) ? focus
       : (runs.find((run) => run.state === "training") ?? runs.find((run) => run.name === "10_gpt") ?? runs.at(-1))?.name;
     fillTable();
