@@ -360,7 +360,7 @@ try {
   await check("keep: one file that works from the disk, by the button and by the command", async () => {
     await go(page, "watch");
     await page.click('tr[data-run="10_gpt"] .name');
-    const [download] = await Promise.all([page.waitForEvent("download"), page.click('.beside a:has-text("keep")')]);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click('.beside button:has-text("keep")')]);
     const kept = join(home, "kept.html"), exported = join(home, "exported.html");
     await download.saveAs(kept);
     program("workshop", "export", join(runs, "10_gpt"), "-o", exported);
@@ -378,6 +378,18 @@ try {
     await alone.page.waitForFunction((old) => document.querySelector(".big canvas").toDataURL() !== old, late);
     await alone.page.waitForSelector("text=One row is kept at step 60 only");
     await alone.context.close();
+    await go(page, "look?run=13_bert&text=Kim won a red hat.&second=A hen sang.&padding=3");
+    await settled(page);
+    const asked = page.waitForRequest(/api\/export/);
+    await page.click('button:has-text("keep this")');
+    assert.equal(new URL((await asked).url()).search, "?" + new URLSearchParams({run: "13_bert", text: "Kim won a red hat.", second: "A hen sang.", padding: "3"}));
+    await page.waitForFunction(() => document.querySelector(".problem").textContent === "");
+    await go(page, "look?run=13_bert&text=" + "a".repeat(300));  // more than it reads
+    await page.waitForFunction(() => /too long/.test(document.querySelector(".problem")?.textContent));
+    const refused = page.waitForResponse(/api\/export/);
+    await page.click('button:has-text("keep this")');
+    assert.equal((await refused).status(), 400);
+    await page.waitForFunction(() => /too long/.test(document.querySelector(".problem").textContent));
   });
 
   await check("narrow, dark, and nothing wider than the window", async () => {

@@ -1,10 +1,12 @@
 // Questions to the server; in a page that was kept, the answers are in the page itself.
+import {el} from "dom";
+
 const inPage = document.getElementById("kept");
 export const kept = inPage ? JSON.parse(inPage.textContent) : null;
 
 const trouble = document.getElementById("trouble");
 
-async function ask(path, request) {
+async function reach(path, request) {
   let response;
   try {
     response = await fetch(path, request);
@@ -14,10 +16,10 @@ async function ask(path, request) {
     throw new Error("no answer");
   }
   trouble.hidden = true;
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok || answer.error) throw new Error(answer.error ?? `the workshop cannot answer this (${response.status})`);
-  return answer;
+  if (!response.ok) throw new Error((await response.json().catch(() => ({}))).error ?? `the workshop cannot answer this (${response.status})`);
+  return response;
 }
+const ask = async (path, request) => (await reach(path, request)).json();
 
 const get = (path) => ask(path, {cache: "no-cache"});
 const post = (path, question) => ask(path, {method: "POST", body: JSON.stringify(question)});
@@ -28,14 +30,14 @@ const numbers = (text) => new Float32Array(Uint8Array.from(atob(text), (c) => c.
 
 // What the server answers to a question for a row, from the queries, keys and values in the page.
 function keptRow({text, step, part, layer, head: number, row}) {
-  const {step: at, heads} = kept.parts?.[text] ?? missing();
+  const {step: at, heads} = kept.parts?.[text] ?? missing(), {read} = kept.looks[text][at];
   if ((step ?? -1) !== at) throw new Error(`One row is kept at step ${at} only: move the slider there.`);
   const head = heads.find((h) => h.part === part && h.layer === layer && h.head === number), {columns, size} = head;
   const [q, keys, values] = [head.query, head.key, head.value].map(numbers), query = [...q.subarray(row * size, (row + 1) * size)];
   const distances = head.distance && numbers(head.distance);
   const places = Array.from({length: columns}, (_, j) => {
     const content = query.reduce((sum, x, c) => sum + x * keys[j * size + c], 0), distance = distances?.[row * columns + j];
-    const seen = kept.runs[0].task === 1 || part === "encoder" || part === "cross" || j <= row;
+    const seen = kept.runs[0].task === 1 ? read[j] !== "[PAD]" : part === "encoder" || part === "cross" || j <= row;
     return {content, ...(distances && {distance}), scaled: (content + (distance ?? 0)) / Math.sqrt(size), seen};
   });
   const most = Math.max(...places.filter((p) => p.seen).map((p) => p.scaled));
@@ -54,8 +56,19 @@ export const look = async (question) =>
 export const row = async (question) => (kept ? keptRow(question) : post("/api/row", question));
 export const write = (question) => post("/api/write", question);
 export const fill = (question) => post("/api/fill", question);
-export const exported = (run, text) =>
-  "/api/export?run=" + encodeURIComponent(run) + (text ? "&text=" + encodeURIComponent(text) : "");
+// Saves a run as one file. `say` is told how it goes.
+export async function keep(question, say) {
+  say(`${question.run} is put into one file …`);
+  try {
+    const response = await reach("/api/export?" + new URLSearchParams(question));
+    const href = URL.createObjectURL(await response.blob());
+    el("a", {href, download: question.run + ".html"}).click();
+    setTimeout(() => URL.revokeObjectURL(href), 60000);
+    say("");
+  } catch (error) {
+    say(error.message);
+  }
+}
 export async function file(path) {
   const response = await fetch(path);
   if (!response.ok) throw new Error(`there is no ${path}`);

@@ -19,8 +19,9 @@ export function look(page, given) {
   const text = field({"aria-label": "text"});
   const second = field({"aria-label": "second sentence", placeholder: "a second sentence, or nothing"});
   const padding = el("input", {type: "range", min: 0, max: 12, value: state.padding, "aria-label": "padding", title: "padding"});
-  const keep = el("a.keep", {title: "this text at every snapshot, in one file that works by itself"}, "keep this"), picks = el("div.picks", {});
-  const tellProblem = (error) => { problem.textContent = error.message; };
+  const say = (words) => put(problem, words);
+  const keep = el("button.keep", {title: "this text at every snapshot, in one file that works by itself", click: () => { const {step, ...all} = question(); api.keep(all, say); }}, "keep this"), picks = el("div.picks", {});
+  const tellProblem = (error) => say(error.message);
   const problem = el("p.problem", {role: "status"}), extra = el("div.extra", {hidden: true}, second, el("label.note", {}, "padding ", padding));
   const slider = el("input", {type: "range", min: 0, step: 1, "aria-label": "step of training"}), output = el("output", {}), play = el("button.play", {"aria-label": "play", title: "play"}, "▶");
   const curve = svg("svg", {viewBox: "0 -2 100 40", preserveAspectRatio: "none", "aria-hidden": "true"}), track = el("div.track", {}, curve, slider);
@@ -54,8 +55,6 @@ export function look(page, given) {
 
   async function refresh() {
     const mine = ++asked;
-    keep.href = api.exported(state.run, state.text);
-    keep.download = state.run + ".html";
     try {
       const found = await ask(state.step);
       if (mine !== asked || !open) return;

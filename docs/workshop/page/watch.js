@@ -31,12 +31,12 @@ export function watch(page) {
     el("fieldset.choices", {"aria-label": "axis"}, Object.entries(axes).map(([name, label]) =>
       choose("axis", label, name === axis, () => { axis = name; localStorage.setItem("axis", name); draw(); }))),
     el("label.choice", {}, el("input", {type: "checkbox", change: (e) => { train = e.target.checked; draw(); }}), "training loss, too"));
-  const title = el("h2.run", {}), note = el("p.note", {}), sample = el("pre.sample", {}), links = el("p.links", {});
+  const title = el("h2.run", {}), note = el("p.note", {}), sample = el("pre.sample", {}), links = el("p.links", {}), problem = el("p.problem", {role: "status"});
   const steps = el("input", {type: "range", min: 0, step: 1, "aria-label": "the sample's step", input: () => { step = steps.value === steps.max ? null : focused().snapshots[steps.value]; showSample(); }});
   page.append(
     el("h1", {}, "Watch them learn"),
     el("p.lead", {}, "Validation loss, in nats per character: how surprised a model is by the one it has to guess. Less is better. The dotted lines are the ruler: the loss of one who knows nothing, how frequent each character is (unigram), or the character before (bigram). Nobody honest gets below the floor."),
-    el("div.beside-curve", {}, el("div", {}, controls, plots), el("aside.beside", {}, title, note, steps, sample, links)),
+    el("div.beside-curve", {}, el("div", {}, controls, plots), el("aside.beside", {}, title, note, steps, sample, links, problem)),
     el("table.runs", {}, el("thead", {}, el("tr", {}, ["", "run", "progress", "loss", "characters/s", "learning rate", "judge", ""].map((t) => el("th", {scope: "col"}, t)))), table));
 
   const isTicked = (run) => ticks[run.name] ?? newest.includes(run);
@@ -46,7 +46,7 @@ export function watch(page) {
   // What the run in focus wrote at the snapshot nearest to the step pointed at; at the last one if there is none.
   const showSample = calm(60, async () => {
     const run = focused(), stops = run?.snapshots.length ? run.snapshots : [-1];
-    for (const part of [title, note, steps, sample, links]) part.hidden = !run;
+    for (const part of [title, note, steps, sample, links, problem]) part.hidden = !run;
     if (!run) return;
     const near = step == null ? stops.at(-1) : stops.reduce((a, b) => (Math.abs(b - step) < Math.abs(a - step) ? b : a));
     let text = run.sample ?? "";
@@ -64,7 +64,7 @@ export function watch(page) {
     const wanted = [
       run.looks && el("a.button", {href: `#look?run=${name}${near >= 0 ? `&step=${near}` : ""}`}, "look inside"),
       run.writes && !api.kept && el("a.button.quiet", {href: `#write?run=${name}`}, "write"),
-      !api.kept && el("a.button.quiet", {href: api.exported(run.name), download: run.name + ".html"}, "keep")].filter(Boolean);
+      !api.kept && el("button.button.quiet", {"data-keeps": run.name, click: () => api.keep({run: run.name}, (words) => put(problem, words))}, "keep")].filter(Boolean);
     if (wanted.map((link) => link.outerHTML).join("") !== links.innerHTML) links.replaceChildren(...wanted);
   });
 
