@@ -19,8 +19,8 @@ const children = [], contexts = [], problems = [];
 // Every file below runs/ with its time: nothing may change by looking.
 const state = () => readdirSync(runs, {recursive: true}).map((name) => [name, statSync(join(runs, name)).mtimeMs]).sort();
 
-async function serve() {
-  const child = spawn("build/workshop", ["--port", "0", "--runs", runs], {stdio: ["ignore", "pipe", "inherit"]});
+async function serve(directory = runs) {
+  const child = spawn("build/workshop", ["--port", "0", "--runs", directory], {stdio: ["ignore", "pipe", "inherit"]});
   children.push(child);
   for await (const line of child.stdout) return /http:\S+/.exec(line)[0];
 }
@@ -86,6 +86,21 @@ try {
   const address = await serve();
   const before = state();
   const {context, page} = await open(address);
+
+  await check("the first model appears by itself, to look into and to write with", async () => {
+    const empty = join(home, "empty");
+    mkdirSync(empty);
+    const first = await serve(empty);
+    const [looks, writes] = await Promise.all(["look", "write"].map((name) => open(`${first}/#${name}`)));
+    for (const {page} of [looks, writes]) await page.waitForSelector("text=appears here by itself");
+    cpSync(join(runs, "03_head"), join(empty, "03_head"), {recursive: true});
+    await settled(looks.page);
+    await writes.page.waitForSelector(".bars li");
+    cpSync(join(runs, "10_gpt"), join(empty, "10_gpt"), {recursive: true});
+    await writes.page.waitForSelector('option[value="10_gpt"]', {state: "attached"});
+    assert.equal(await writes.page.inputValue('select[aria-label="run"]'), "03_head");
+    for (const {context} of [looks, writes]) await context.close();
+  });
 
   await check("first paint", async () => {
     await page.waitForSelector("tr[data-run]");

@@ -28,13 +28,14 @@ export function look(page, given) {
   const time = el("div.time", {}), strip = el("div.strip", {tabindex: 0, role: "application", "aria-label": "the text: arrow keys choose a character"});
   const map = el("div", {}), guesses = el("div", {}), heads = el("div", {}), said = el("p.note", {"aria-live": "polite"}), sample = el("pre.sample", {});
   const stepByStep = el("div", {}), showRow = rowView(stepByStep);
-  page.append(
+  const parts = [
     el("h1", {}, "Look inside"),
     el("p.lead", {}, "A text through your own model. The warmer a character, the more it surprised the model; the lines show where the chosen character looks, in the chosen head. Point at a character to choose it; a click holds it."),
     el("div.ask", {}, chooseRun, el("div", {}, text, extra, picks)), problem, time, strip, said,
     el("div.inside", {}, el("div", {}, el("h2", {}, "All heads"), heads), el("div", {}, el("h2.map-title", {}, "This head"), map, el("p.note", {}, "A row for each place that looks, a column for each that is looked at. The stronger the colour, the more weight.")),
       el("div", {}, el("h2", {}, "Its guesses"), guesses, el("h2", {}, "What it wrote then"), sample)),
-    el("h2", {}, "One row, step by step"), stepByStep);
+    el("h2", {}, "One row, step by step"), stepByStep];
+  page.append(...parts);
 
   const question = (step = state.step) => ({run: state.run, text: state.text, ...(step != null && step >= 0 && {step}),
     ...(state.second && {second: state.second}), ...(state.padding && {padding: state.padding})});
@@ -195,7 +196,8 @@ export function look(page, given) {
     stop();
     runs = (await api.runs()).filter((r) => r.looks);
     if (!isCurrent(mine)) return;
-    if (!runs.length) return page.replaceChildren(el("h1", {}, "Look inside"), el("p.lead", {}, "There is no trained model with attention yet. Train one in a terminal: build/03_head takes seconds. Then come back."));
+    if (!runs.length) return page.replaceChildren(el("h1", {}, "Look inside"), el("p.lead", {}, "There is no trained model with attention yet. Train one in a terminal: build/03_head takes seconds. It appears here by itself."));
+    if (!time.isConnected) page.replaceChildren(...parts);
     run = runs.find((r) => r.name === state.run) ?? runs.find((r) => r.name === "10_gpt") ?? runs.at(-1);
     notice = state.run && run.name !== state.run ? `There is no run ${state.run} to look into; this is ${run.name}.` : "";
     if (notice) state.text = null;
@@ -219,6 +221,7 @@ export function look(page, given) {
   // A run that trains goes on: its new snapshots are new stops, and one who stands at the last goes with it. One that was
   // trained anew is asked anew.
   async function follow() {
+    if (!run) return begin().catch(tellProblem);
     if (!answer) return;
     const mine = begun, all = (await api.runs()).filter((r) => r.looks), now = all.find((r) => r.name === state.run);
     if (!isCurrent(mine) || !now) return;
@@ -252,7 +255,7 @@ export function look(page, given) {
     state.place = Math.max(0, Math.min(rowsOf(chosenHead()).length - 1, state.place + move));
     drawPlace();
   });
-  begin().catch(tellProblem);
   const end = api.kept ? () => {} : eachSecond(follow);
+  if (api.kept) begin().catch(tellProblem);
   return () => { open = false; clearTimeout(playing); end(); };
 }

@@ -1,7 +1,7 @@
 // Write: a model goes on with a text, character by character; a BERT fills blanks, a translator translates.
 import * as api from "api";
 import {remember} from "app";
-import {bars, calm, el, field, percent} from "dom";
+import {bars, calm, eachSecond, el, field, percent} from "dom";
 import {warmth} from "maps";
 
 const fill = 1, translate = 2;
@@ -18,9 +18,9 @@ export function write(page, given) {
     stop();
     runs = (await api.runs()).filter((r) => r.writes);
     if (!open || mine !== begun) return;
-    if (!runs.length) return place.replaceChildren(el("p.lead", {}, "There is no trained model yet. Train one in a terminal, for example with build/10_gpt, and come back."));
+    if (!runs.length) return place.replaceChildren(el("p.lead", {}, "There is no trained model yet. Train one in a terminal, for example with build/10_gpt, and it appears here by itself."));
     run = runs.find((r) => r.name === name) ?? runs.find((r) => r.name === "10_gpt") ?? runs.at(-1);
-    choose.replaceChildren(...runs.map((r) => el("option", {value: r.name, selected: r.name === run.name}, r.name)));
+    fillChoice();
     remember("write", {run: run.name});
     const show = run.task === fill ? fillBlanks : run.task === translate ? translation : goOn;
     const offered = run.task ? await api.texts(run.name).catch(() => []) : [];
@@ -28,8 +28,16 @@ export function write(page, given) {
     place.replaceChildren();
     stop = show(place, run, offered) ?? (() => {});
   }
-  begin(given.get("run")).catch(tell);
-  return () => { open = false; stop(); };
+  const fillChoice = () => choose.replaceChildren(...runs.map((r) => el("option", {value: r.name, selected: r.name === run.name}, r.name)));
+  async function follow() {
+    if (!run) return begin(given.get("run")).catch(tell);
+    const all = (await api.runs()).filter((r) => r.writes), names = (list) => JSON.stringify(list.map((r) => r.name));
+    if (!open || names(all) === names(runs)) return;
+    runs = all;
+    fillChoice();
+  }
+  const end = eachSecond(follow);
+  return () => { open = false; end(); stop(); };
 }
 
 function goOn(place, run) {
