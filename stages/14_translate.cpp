@@ -122,7 +122,6 @@ struct BertSelfOutput : Module {
         return norm(dropout(dense(x)) + residual);                      // first the sum, then the norm: (B, T, C)
     }
 };
-using BertOutput = BertSelfOutput;  // behind the feed-forward layer, where more numbers come in
 
 struct BertAttention : Module {
     BertSelfAttention self;
@@ -151,6 +150,7 @@ struct BertIntermediate : Module {
 
     Tensor operator()(const Tensor& x) const { return intermediate_act_fn(dense(x)); }  // (B, T, intermediate_size)
 };
+using BertOutput = BertSelfOutput;  // behind the feed-forward layer, where more numbers come in
 //< attention
 
 //> encoder
