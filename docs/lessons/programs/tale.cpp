@@ -1,4 +1,5 @@
 // Lesson 00: the first tale of the corpus, a sentence a line, as a picture; what is said again has the same colour.
+// Lesson 10: in how many of all tales the name of the last sentence was last said more than 128 characters before.
 #include <cstdio>
 
 #include "common/babygpt.h"
@@ -9,6 +10,16 @@ struct Kind {
     std::string name, colour, meaning;
     size_t times = 0, last = 0, farthest = 0;  // counted in characters of the tale
 };
+
+bool beyond_128(const Document& tale) {
+    size_t start = 0, last = 0, before = 0;
+    for (const Sentence& sentence : tale) {
+        for (const Span& span : sentence.spans)
+            if (span.kind == "name") before = last, last = start + span.first;
+        start += sentence.text.size() + 1;
+    }
+    return last - before > 128;
+}
 
 int main() {
     std::vector<Kind> kinds{{"name", "#e6550d", "the name"},
@@ -45,5 +56,7 @@ int main() {
         std::string later = kind.farthest ? format(": again, up to %zu characters later", kind.farthest) : "";
         svg += "<g fill=\"" + kind.colour + "\">" + label(560, y, "start", kind.meaning + later) + "</g>\n", y += 22;
     }
+    const std::vector<Document> all = tales().documents(built_in_seed, 1'000'000);
+    std::printf("beyond   %zu/%zu\n", size_t(std::ranges::count_if(all, beyond_128)), all.size());
     std::printf("\n%s", picture(900, y, "A tale", svg).c_str());
 }
