@@ -1,4 +1,5 @@
-// Lessons 06 to 08: how strong the signal is after each of eight untrained blocks, and the gradient on its way back.
+// Lessons 06 to 08: how strong the signal is after each of eight untrained blocks, and the gradient on its way back;
+// for stage 06 also the gradient of three blocks, as many as it has.
 #include <cmath>
 #include <cstdio>
 
@@ -27,8 +28,8 @@ struct Signal {
 };
 
 template <class Model>
-Signal measure(const Corpus& corpus) {
-    Options o{.n_embd = 64, .n_head = 4, .n_layer = 8};
+Signal measure(const Corpus& corpus, int n_layer) {
+    Options o{.n_embd = 64, .n_head = 4, .n_layer = n_layer};
     Rng rng(1, "initialisation"), batches(1, "batches");
     Model model(o, corpus.vocabulary.size(), rng);
     Batch batch = random_batch(corpus.train, o.batch_size, o.block_size, batches);
@@ -48,11 +49,14 @@ Signal measure(const Corpus& corpus) {
 
 int main() {
     Corpus corpus = load_corpus("tales");
-    Signal a = measure<block::Model>(corpus), b = measure<residual::Model>(corpus),
-           c = measure<layernorm::Model>(corpus);
+    Signal a = measure<block::Model>(corpus, 8), b = measure<residual::Model>(corpus, 8),
+           c = measure<layernorm::Model>(corpus, 8), three = measure<block::Model>(corpus, 3);
     std::printf("deviation of x after a block, and of the gradient of its feed-forward weights\n");
-    std::printf("block   x in 06    07    08    gradient in 06        07        08\n");
-    for (size_t i = 0; i < a.up.size(); ++i)
-        std::printf("%-6zu %8.4f %5.2f %5.2f %17.1e %9.1e %9.1e\n", i + 1, a.up[i], b.up[i], c.up[i], a.down[i],
+    std::printf("block   x in 06    07    08    gradient in 06        07        08   06 of three\n");
+    for (size_t i = 0; i < a.up.size(); ++i) {
+        std::printf("%-6zu %8.4f %5.2f %5.2f %17.1e %9.1e %9.1e", i + 1, a.up[i], b.up[i], c.up[i], a.down[i],
                     b.down[i], c.down[i]);
+        if (i < three.down.size()) std::printf(" %13.1e", three.down[i]);
+        std::printf("\n");
+    }
 }
