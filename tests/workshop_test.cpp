@@ -358,6 +358,27 @@ TEST_SUITE("workshop") {
         CHECK(runs[2]["state"] == "finished");
     }
 
+    TEST_CASE("server: a model that is written over while it is read is refused or read, and the server lives") {
+        Served served;
+        Options large = tiny("10_gpt");
+        large.n_embd = 256;
+        write_run(served.directory.path / "run", large);
+        std::string file = (served.directory.path / "run/model.safetensors").string(), bytes = read_file(file);
+        std::atomic<bool> done = false;
+        std::thread copying([&] {  // as cp does
+            while (!done) std::ofstream(file, std::ios::binary) << bytes;
+        });
+        std::string question = Json{{"run", "run"}, {"text", "b"}}.dump();
+        int answered = 0;
+        for (int i = 0; i < 50; ++i) {
+            auto response = served.client().Post("/api/look", question, "application/json");
+            answered += response && (response->status == 200 || response->status == 400);
+        }
+        done = true, copying.join();
+        CHECK(answered == 50);
+        served.post("/api/look", question);
+    }
+
     TEST_CASE("server: a run.json of other types is damaged, and pipes are no files") {
         Served served;
         std::string file = (served.directory.path / "run/run.json").string();

@@ -226,19 +226,19 @@ Checkpoint load_safetensors(const std::string& file, Types types) {
     return from_safetensors(FileOfFirst(file).bytes(), file, types);
 }
 
-std::map<std::string, std::string> load_metadata(const std::string& file) {
-    FileOfFirst mapped(file);
+std::map<std::string, std::string> metadata_of(std::string_view bytes, const std::string& name) {
     std::map<std::string, std::string> metadata;
-    Json given = split(mapped.bytes(), file).header.value("__metadata__", Json());
+    Json given = split(bytes, name).header.value("__metadata__", Json());
     for (const auto& [key, value] : given.items())
         if (value.is_string()) metadata[key] = value.get<std::string>();
     return metadata;
 }
 
-std::string saved_by(const std::string& file) {
-    std::map<std::string, std::string> metadata = load_metadata(file);
-    return metadata["stage"];
+std::map<std::string, std::string> load_metadata(const std::string& file) {
+    return metadata_of(FileOfFirst(file).bytes(), file);
 }
+
+std::string saved_by(const std::string& file) { return load_metadata(file)["stage"]; }
 
 const std::string& Checkpoint::about(const std::string& key, const std::string& file) const {
     auto found = metadata.find(key);

@@ -24,7 +24,9 @@ enum class Types { ours, any };
 // Both fail with one clear line on a damaged file.
 Checkpoint from_safetensors(std::string_view bytes, const std::string& name, Types types = Types::ours);
 Checkpoint load_safetensors(const std::string& file, Types types = Types::ours);
-std::map<std::string, std::string> load_metadata(const std::string& file);  // without reading the tensors
+// Without reading the tensors.
+std::map<std::string, std::string> metadata_of(std::string_view bytes, const std::string& name);
+std::map<std::string, std::string> load_metadata(const std::string& file);
 std::string saved_by(const std::string& file);  // the stage, or nothing if it was another program
 
 // What a model needs to be used again without the text it was trained on.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/base/files.h"
 #include "common/base/format.h"
 #include "tests/parity/stages.h"
 
@@ -23,6 +24,7 @@ namespace babygpt::workshop {
 namespace {
 
 constexpr size_t most_kept = 200'000'000;  // bytes: ten runs' snapshots
+constexpr size_t largest_model = 1'000'000'000;
 
 }  // namespace
 
@@ -59,6 +61,17 @@ std::string version_of(const std::string& file) {
     return str(file, " ", time, " ", std::filesystem::file_size(file, error));
 }
 
+void refuse_pipe(const std::string& file) {
+    std::error_code error;
+    if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error))
+        fail(file, " is not a file on a disk; copy it to one");
+}
+
+std::string read_model(const std::string& file) {
+    refuse_pipe(file);
+    return read_file(file, largest_model);
+}
+
 std::shared_ptr<const Opened> Models::open(const std::string& file) {
     std::lock_guard one_at_a_time(mutex);
     std::string version = version_of(file);
@@ -67,9 +80,9 @@ std::shared_ptr<const Opened> Models::open(const std::string& file) {
             kept.splice(kept.begin(), kept, it);
             return it->model;
         }
-    std::string stage = saved_by(file);
+    std::string bytes = read_model(file), stage = metadata_of(bytes, file)["stage"];
     Task task = task_of(stage);
-    SavedModel saved = load_model(file, {.stage = stage, .task = task});
+    SavedModel saved = parse_model(bytes, file, {.stage = stage, .task = task});
     auto opened = std::make_shared<Opened>(Opened{saved.options, CharacterTokenizer(saved.vocabulary)});
     opened->options.task = task;
     opened->step = std::atoi(saved.checkpoint.about("step", file).c_str());
@@ -85,9 +98,9 @@ std::shared_ptr<const Opened> Models::open(const std::string& file) {
         else
             opened->translator = make_from(saved.checkpoint, file, translator_stages.at(stage), config);
     }
-    size_t bytes = 0;
-    for (const auto& [name, tensor] : opened->module().parameters) bytes += tensor.count() * sizeof(real);
-    kept.push_front({version, bytes, opened});
+    size_t size = 0;
+    for (const auto& [name, tensor] : opened->module().parameters) size += tensor.count() * sizeof(real);
+    kept.push_front({version, size, opened});
     size_t total = 0;
     std::erase_if(kept, [&](const Kept& each) { return (total += each.bytes) > most_kept && each.model != opened; });
     return opened;

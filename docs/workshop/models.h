@@ -33,6 +33,10 @@ bool has_attention(const std::string& stage);
 // The file with its time and size: one that was written anew has another.
 std::string version_of(const std::string& file);
 
+void refuse_pipe(const std::string& file);  // it would wait
+// The bytes of a model. They are read, not mapped: someone may write over the file in this moment.
+std::string read_model(const std::string& file);
+
 // Loads a model once and keeps the last ones, as a slider goes to and fro among them.
 class Models {
   public:

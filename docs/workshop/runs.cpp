@@ -167,9 +167,8 @@ Json Runs::baselines(const std::string& data, const std::string& hash) {
     std::lock_guard once(mutex);
     auto [found, is_new] = measured.try_emplace(data + " " + hash);
     if (!is_new) return found->second;
-    std::error_code error;
-    if (fs::exists(data, error) && !fs::is_regular_file(data, error)) return {};  // a pipe would wait
     try {
+        refuse_pipe(data);
         Corpus corpus = load_corpus(data);
         if (std::to_string(corpus.hash) != hash) return {};
         Baselines b = measure_baselines(corpus);
@@ -196,7 +195,8 @@ Json Runs::describe(const std::string& name) {
                 for (const char* key : {"final", "judged", "sample"}) run.erase(key);
         }
         if (has("model.safetensors") && (training || !finished)) {
-            auto about = load_metadata(at + "/model.safetensors");
+            std::string file = at + "/model.safetensors";
+            auto about = metadata_of(read_model(file), file);
             run["stage"] = about["stage"], run["options"] = Json::parse(about["options"]);
             run["best"] = {{"step", std::stoi(about["step"])}, {"val_loss", std::stod(about["val_loss"])}};
             if (!run.contains("baselines") && goes_on(about["stage"]))
@@ -254,13 +254,13 @@ Json Runs::list() {
 
 std::vector<std::string> Runs::texts(const std::string& name) {
     std::string file = path(name) + "/model.safetensors";
-    auto about = load_metadata(file);
+    auto about = metadata_of(read_model(file), file);
     Options options = options_from_json(about["options"], file, {.stage = about["stage"]});
     std::lock_guard once(mutex);
     auto [found, is_new] = beginnings.try_emplace(str(about["stage"], about["corpus_hash"], " ", options.block_size));
-    std::error_code error;
-    if (!is_new || (fs::exists(options.data, error) && !fs::is_regular_file(options.data, error))) return found->second;
+    if (!is_new) return found->second;
     try {
+        refuse_pipe(options.data);
         found->second = unseen_texts(options, task_of(about["stage"]));
     } catch (const Error&) {  // the text is not at hand
     }
