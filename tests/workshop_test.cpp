@@ -111,6 +111,16 @@ std::map<std::string, std::string> state_of(const std::filesystem::path& directo
     return files;
 }
 
+int connected(int port, int buffer = 1 << 16) {
+    int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
+    sockaddr_in address{};
+    address.sin_family = AF_INET, address.sin_port = htons(uint16_t(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    return socket;
+}
+
 // A server on a port of its own, with one run in its directory.
 struct Served {
     TemporaryDirectory directory, packages;
@@ -333,9 +343,41 @@ TEST_SUITE("workshop") {
             return answer["error"].get<std::string>().find(what) != std::string::npos;
         };
         CHECK(says(served.post("/api/look", std::string(100'000, ' '), 413), "too long"));
-        CHECK(says(served.get("/api/texts?run=" + std::string(10'000, 'a'), 414), "too long"));
+        CHECK(says(served.get("/api/texts?run=" + std::string(10'000, 'a'), 414), "at most 8 kB"));
         CHECK(says(served.get("/docs/lessons/99_none.md", 404), "99_none"));
         served.get("/api/runs");
+    }
+
+    TEST_CASE("server: a body of unknown length or encoded is refused before it is read") {
+        Served served;
+        auto answer = [&](const std::string& method, const std::string& headers) {
+            int socket = connected(served.port);
+            std::string request =
+                str(method, " /api/look HTTP/1.1\r\nHost: 127.0.0.1:", served.port, "\r\n", headers, "\r\n");
+            CHECK(write(socket, request.data(), request.size()) == ssize_t(request.size()));
+            char beginning[12];
+            CHECK(read(socket, beginning, sizeof beginning) == sizeof beginning);
+            close(socket);
+            return std::string(beginning, sizeof beginning);
+        };
+        for (const std::string method : {"POST", "PUT", "PATCH", "DELETE"}) {
+            CHECK(answer(method, "") == "HTTP/1.1 411");
+            CHECK(answer(method, "Transfer-Encoding: chunked\r\n") == "HTTP/1.1 411");
+            for (const std::string encoding : {"gzip", "br"})
+                CHECK(answer(method, "Content-Length: 9\r\nContent-Encoding: " + encoding + "\r\n") == "HTTP/1.1 411");
+        }
+        served.post("/api/look", Json{{"run", "run"}, {"text", text}}.dump());
+    }
+
+    TEST_CASE("server: a file is sent once, however many ranges of it are asked for") {
+        Served served;
+        write_whole((served.packages.path / "large.js").string(), std::string(100'000, ' '));
+        std::string ranges = "bytes=0-";
+        for (int i = 0; i < 500; ++i) ranges += ",0-";
+        auto response = served.client().Get("/packages/large.js", httplib::Headers{{"Range", ranges}});
+        REQUIRE(response);
+        CHECK(response->status == 200);
+        CHECK(response->body.size() == 100'000);
     }
 
     TEST_CASE("server: a damaged run is told of, one that goes away is missed, and the rest is still there") {
@@ -405,12 +447,7 @@ TEST_SUITE("workshop") {
         write_whole((served.packages.path / "large.js").string(), std::string(8'000'000, ' '));
         std::string question = Json{{"run", "run"}, {"text", text}}.dump();
         auto ask_for_much = [&] {  // more than the system keeps for one who does not read
-            int socket = ::socket(AF_INET, SOCK_STREAM, 0), small = 4096;
-            setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-            sockaddr_in address{};
-            address.sin_family = AF_INET, address.sin_port = htons(uint16_t(served.port));
-            address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-            REQUIRE(connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+            int socket = connected(served.port, 4096);
             std::string request = str("GET /packages/large.js HTTP/1.1\r\nHost: 127.0.0.1:", served.port, "\r\n\r\n");
             CHECK(write(socket, request.data(), request.size()) == ssize_t(request.size()));
             return socket;

@@ -44,6 +44,13 @@ void guard(Response& response, F f) {
     }
 }
 
+// The library stops a body that says itself how long it is and comes as it is; of others it would read without end.
+bool is_bounded(const Request& request) {
+    bool without = request.method == "GET" || request.method == "HEAD";
+    return !request.has_header("Transfer-Encoding") && !request.has_header("Content-Encoding") &&
+           (without || request.has_header("Content-Length"));
+}
+
 }  // namespace
 
 struct Server::Inside {
@@ -61,7 +68,7 @@ struct Server::Inside {
     }
     void get(const std::string& path, std::function<Json(const Request&)> f);
     void post(const std::string& path, Json (Answers::*f)(const Json&));
-    const char* complaint(const Request& request) const;  // why it is refused; null if it is not
+    const char* complaint(const Request& request) const;  // who asks that may not; null if he may
     void protect();
     void add_files();
     void add_questions();
@@ -107,8 +114,9 @@ void Server::Inside::protect() {
         if (!response.body.empty()) return;  // it says what is wrong
         std::string error = str("the workshop has no answer to this (", response.status, ")");
         if (response.status == 404) error = "there is no " + brief(request.path);
-        if (response.status == 413 || response.status == 414)
+        if (response.status == 413)
             error = str("this text is too long; at most ", largest_body / 1024, " kB can be asked at once");
+        if (response.status == 414) error = "this address is too long; at most 8 kB are read";
         set_json(response, response.status, {{"error", error}});
     });
     http.set_default_headers({{"Content-Security-Policy", policy},
@@ -116,11 +124,16 @@ void Server::Inside::protect() {
                               {"Referrer-Policy", "no-referrer"},
                               {"Cache-Control", "no-cache"}});
     http.set_pre_routing_handler([this](const Request& request, Response& response) {
-        // The library would compress with Brotli at its slowest: seconds for what loopback carries in no time.
-        const_cast<Request&>(request).headers.erase("Accept-Encoding");
-        const char* from = complaint(request);
-        if (!from) return httplib::Server::HandlerResponse::Unhandled;
-        set_json(response, 403, {{"error", str("asked by ", from, "; open http://127.0.0.1:", port, " itself")}});
+        // The library would compress with Brotli at its slowest, seconds for what loopback carries in no time, and join
+        // as many copies of a file as there are ranges of it.
+        Request& asked = const_cast<Request&>(request);
+        asked.headers.erase("Accept-Encoding"), asked.ranges.clear();
+        if (const char* from = complaint(request))
+            set_json(response, 403, {{"error", str("asked by ", from, "; open http://127.0.0.1:", port, " itself")}});
+        else if (!is_bounded(request))
+            set_json(response, 411, {{"error", "a question comes with its Content-Length, and not encoded"}});
+        else
+            return httplib::Server::HandlerResponse::Unhandled;
         return httplib::Server::HandlerResponse::Handled;
     });
 }
