@@ -339,6 +339,8 @@ TEST_SUITE("workshop") {
                     400);
         served.post("/api/write", Json{{"run", "run"}, {"text", ""}, {"top_p", 7}}.dump(), 400);
         served.post("/api/fill", Json{{"run", "run"}, {"text", "_"}}.dump(), 400);
+        for (const char* random : {"", "x", "-1", "7 ", "99999999999999999999"})
+            served.post("/api/write", Json{{"run", "run"}, {"text", ""}, {"random", random}}.dump(), 400);
         auto says = [](const Json& answer, const char* what) {
             return answer["error"].get<std::string>().find(what) != std::string::npos;
         };

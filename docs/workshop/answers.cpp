@@ -1,7 +1,9 @@
 #include "docs/workshop/answers.h"
 
 #include <algorithm>
+#include <charconv>
 
+#include "common/base/format.h"
 #include "docs/workshop/write.h"
 
 namespace babygpt::workshop {
@@ -31,6 +33,14 @@ Options options_of(const Json& json) {
 }
 
 }  // namespace
+
+uint64_t number_of(const std::string& digits, const std::string& name) {
+    uint64_t number;
+    const char* end = digits.data() + digits.size();
+    auto [rest, error] = std::from_chars(digits.data(), end, number);
+    if (error != std::errc() || rest != end) fail(name, " has to be a whole number, not ", brief(digits));
+    return number;
+}
 
 std::shared_ptr<const Opened> Answers::open(const Json& question) {
     return models.open(runs.file(question.at("run"), question.value("step", -1)));
@@ -71,7 +81,7 @@ Json Answers::parts(const Json& question) {
 Json Answers::write(const Json& question) {
     std::shared_ptr<const Opened> model = open(question);
     std::optional<uint64_t> random;
-    if (question.contains("random")) random = std::stoull(question.at("random").get<std::string>());
+    if (question.contains("random")) random = number_of(question.at("random"), "random");
     std::lock_guard alone(computing);
     return write_on(*model, question.at("text"), options_of(question), random);
 }

@@ -5,6 +5,9 @@
 
 namespace babygpt::workshop {
 
+// A whole number that came as text. Fails if it is none.
+uint64_t number_of(const std::string& digits, const std::string& name);
+
 class Answers {
   public:
     explicit Answers(const std::string& directory)
