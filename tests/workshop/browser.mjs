@@ -134,6 +134,9 @@ try {
       if (judged?.sentences) assert.equal(await shown(".judge"), `${judged.exact} of ${judged.sentences} exact`);
     }
     assert.match(await page.textContent('tr[data-run="10_gpt"]'), /finished/);
+    await page.evaluate(() => { localStorage.setItem("ticks", "{"); localStorage.setItem("axis", "steps"); });
+    await page.reload();
+    await page.waitForSelector('tr[data-run="10_gpt"]');
     const drawn = new Set();
     for (const axis of ["characters seen", "seconds", "steps"]) {
       await page.check(`label:has-text("${axis}") input`);
@@ -220,6 +223,14 @@ try {
     const said = await page.textContent(".strip + .note");
     assert.ok(Math.abs(Number(/gives ([\d.]+)/.exec(said)[1]) - Math.max(...weights)) < 0.0011);
     await shot(page, "look");
+    const before = await page.textContent(".scores");
+    await page.fill('textarea[aria-label="text"]', "Ω");
+    await page.waitForFunction(() => /Ω/.test(document.querySelector(".problem").textContent));
+    await page.click(".cells span:nth-child(3)");
+    await page.waitForFunction((old) => document.querySelector(".scores").textContent !== old, before);
+    assert.equal(await page.$$eval(".scores tbody tr", (rows) => rows.length), text.length, "a row of the text that is shown");
+    await page.fill('textarea[aria-label="text"]', text);
+    await page.waitForFunction(() => document.querySelector(".problem").textContent === "");
   });
 
   await check("look: the slider goes through training", async () => {
@@ -288,7 +299,12 @@ try {
     await page.click('button:has-text("another")');  // while it writes
     await enoughWritten(page, 60);
     await page.click('button:has-text("stop")');
-    const first = await written(page);
+    const first = await written(page), asked = page.waitForRequest((request) => request.url().endsWith("/api/write") && request.postDataJSON().count > 0);
+    await page.fill('input[aria-label="seed"]', "7");
+    await page.click('button:has-text("write")');
+    const question = (await asked).postDataJSON();
+    assert.deepEqual([question.seed, question.random], [7, undefined], "a seed that is typed is taken");
+    await page.click('button:has-text("stop")');
     assert.equal(first.slice(0, 60), sampled("--seed", "2").slice(0, 60));
     await page.click('.written span[data-index="5"]');
     await page.waitForSelector(".bars button.glyph");

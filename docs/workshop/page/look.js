@@ -12,7 +12,7 @@ export function look(page, given) {
   const state = {run: given.get("run"), step: given.has("step") ? Number(given.get("step")) : null, text: given.get("text"),
                  second: given.get("second") ?? "", padding: Number(given.get("padding") ?? 0), head: given.get("head"),
                  place: given.has("place") ? Number(given.get("place")) : null};
-  let runs = [], run = null, answer = null, pinned = given.has("place"), playing = null, open = true, asked = 0, begun = 0, notice = "";
+  let runs = [], run = null, answer = null, answered = null /* its question */, pinned = given.has("place"), playing = null, open = true, asked = 0, begun = 0, notice = "";
   const answers = new Map();  // to this text, at the steps seen, so that the slider moves at once
 
   const chooseRun = el("select", {"aria-label": "run", change: (e) => { Object.assign(state, {run: e.target.value, step: null, head: null, text: null, place: null, second: "", padding: 0}); begin().catch(tellProblem); }});
@@ -55,11 +55,11 @@ export function look(page, given) {
   }
 
   async function refresh() {
-    const mine = ++asked;
+    const mine = ++asked, asking = question();
     try {
       const found = await ask(state.step);
       if (mine !== asked || !open) return;
-      answer = found;
+      [answer, answered] = [found, asking];
       put(problem, answer.cut ? `The model sees ${answer.read.length} characters at once: the first ${answer.cut} are left out.` : notice);
     } catch (error) {
       if (mine === asked) tellProblem(error);
@@ -73,7 +73,7 @@ export function look(page, given) {
   const refreshRow = calm(90, () => {
     const head = answer && chosenHead();
     if (!head) return;
-    showRow({...question(), part: head.part, layer: head.layer, head: head.head, row: state.place}, looking(head), columnsOf(head), colourOf(run.stage));
+    showRow({...answered, part: head.part, layer: head.layer, head: head.head, row: state.place}, looking(head), columnsOf(head), colourOf(run.stage));
   });
 
   function draw() {

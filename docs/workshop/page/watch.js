@@ -11,6 +11,21 @@ const begunAt = (run) => Number(run.version.split(" ").at(-2));
 const tasks = ["What comes next: the loss of those that write", "Blanks: the loss of a covered character, and of whether two sentences belong together",
                "Translation: the loss of its next character, the source given"];
 
+// What was chosen here before, where a browser keeps such things.
+function recall(name) {
+  try {
+    return JSON.parse(localStorage.getItem(name));
+  } catch {
+    return null;
+  }
+}
+function store(name, value) {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+  } catch {  // then it is chosen anew
+  }
+}
+
 function judgement(run) {
   const j = run.judged, f = run.final;
   if (j?.slots) return `${percent(j.in_form / j.tales)} in form, ${percent(j.slots_right / j.slots)} remembered`;
@@ -21,7 +36,7 @@ function judgement(run) {
 }
 
 export function watch(page) {
-  let runs = [], ticks = JSON.parse(localStorage.getItem("ticks") ?? "{}"), axis = localStorage.getItem("axis") ?? "steps";
+  let runs = [], ticks = {...recall("ticks")}, axis = Object.keys(axes).find((name) => name === recall("axis")) ?? "steps";
   let newest = [], focus = null, step = null /* the last one */, train = false, drawn = "", charts = [];
   const lines = new Map();  // of the table, by the run's name
 
@@ -29,7 +44,7 @@ export function watch(page) {
   const choose = (name, label, chosen, then) => el("label.choice", {}, el("input", {type: "radio", name, checked: chosen, change: then}), label);
   const controls = el("div.controls", {},
     el("fieldset.choices", {"aria-label": "axis"}, Object.entries(axes).map(([name, label]) =>
-      choose("axis", label, name === axis, () => { axis = name; localStorage.setItem("axis", name); draw(); }))),
+      choose("axis", label, name === axis, () => { axis = name; store("axis", name); draw(); }))),
     el("label.choice", {}, el("input", {type: "checkbox", change: (e) => { train = e.target.checked; draw(); }}), "training loss, too"));
   const title = el("h2.run", {}), note = el("p.note", {}), sample = el("pre.sample", {}), links = el("p.links", {}), problem = el("p.problem", {role: "status"});
   const steps = el("input", {type: "range", min: 0, step: 1, "aria-label": "the sample's step", input: () => { step = steps.value === steps.max ? null : focused().snapshots[steps.value]; showSample(); }});
@@ -79,7 +94,7 @@ export function watch(page) {
     const pick = () => { focus = name; step = null; fillTable(); draw(); showSample(); };
     const tick = el("input", {type: "checkbox", "aria-label": "show " + name, style: `accent-color:${colour}`,
       click: (e) => e.stopPropagation(),
-      change: () => { ticks[name] = tick.checked; localStorage.setItem("ticks", JSON.stringify(ticks)); draw(); }});
+      change: () => { ticks[name] = tick.checked; store("ticks", ticks); draw(); }});
     const done = el("i", {style: `background:${colour}`}), meter = el("span.meter", {}, done), state = el("span.state", {});
     const loss = el("td.number", {"data-loss": ""}), speed = cell("td.number.speed"), rate = cell("td.number.rate"), judge = cell("td.judge");
     const link = el("a", {href: "#look?run=" + encodeURIComponent(name), click: (e) => e.stopPropagation()}, "look inside");

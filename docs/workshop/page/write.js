@@ -47,7 +47,7 @@ function goOn(place, run) {
   const start = field({placeholder: "how it begins, or nothing for a new paragraph", "aria-label": "prompt"});
   const go = el("button.button", {click: () => (running ? halt() : proceed())}, "write");
   const again = el("button.button.quiet", {click: () => { seed.value = Number(seed.value) + 1; clear(); proceed(); }}, "another");
-  const seed = el("input", {type: "number", value: 1, min: 0, "aria-label": "seed", style: "width:5rem"});
+  const seed = el("input", {type: "number", value: 1, min: 0, "aria-label": "seed", style: "width:5rem", input: () => { random = null; }});
   const dial = (name, label, min, max, step, value) => {
     const output = el("output", {}, value), input = el("input", {type: "range", min, max, step, value, "aria-label": label});
     input.addEventListener("input", () => { output.textContent = input.value; peek(); });
