@@ -215,7 +215,22 @@ try {
     await page.click('.head[data-head="1.2"]');
     await page.waitForFunction(() => document.querySelector(".map-title").textContent === "layer 1, head 2");
     await page.click(".cells span:nth-child(11)");
+    const added = async () => {  // the terms of the sum that is shown, and what it is said to be
+      const [terms, total] = (await page.textContent(".sum p")).replaceAll("−", "-").split(" = ");
+      return {terms: terms.split(" + ").map((term) => term.split(" × ").map(Number)), total: Number(total)};
+    };
+    const addsUp = ({terms, total}) => assert.ok(Math.abs(terms.reduce((sum, [a, b]) => sum + a * b, 0) - total) < 0.02 * (1 + Math.abs(total)), `${terms} and ${total}`);
+    await page.waitForFunction(() => document.querySelectorAll(".scores tbody tr").length === 30 && /place 10/i.test(document.querySelector(".explain").textContent));
+    await page.focus(".sum summary");
+    await page.keyboard.press("Enter");
+    assert.ok(await page.isVisible(".sum p"));
+    addsUp(await added());
     for (const step of ["÷ √size", "mask", "softmax", "values"]) await page.click(`.stepper button:has-text("${step}")`);
+    const mixed = await added();
+    addsUp(mixed);
+    assert.equal(mixed.terms.length, 11, "place 10 sees itself and those before it");
+    const {result} = await (await fetch(address + "/api/row", {method: "POST", body: JSON.stringify({run: "10_gpt", step: 60, text, layer: 1, head: 2, row: 10})})).json();
+    assert.ok(Math.abs(Math.abs(mixed.total) - Math.max(...result.map(Math.abs))) < 0.001);
     await page.waitForFunction(() => /^Place 10/.test(document.querySelector(".strip + .note").textContent));
     await page.waitForFunction(() => document.querySelectorAll(".scores tr.hidden").length === 19);
     const weights = await page.$$eval(".scores tbody tr", (rows) => rows.map((row) => parseFloat(row.cells[5].textContent)));
