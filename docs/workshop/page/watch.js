@@ -70,7 +70,8 @@ export function watch(page) {
     const row = run.rows.find((r) => r[0] === near), name = encodeURIComponent(run.name);
     put(title, run.name);
     title.style.setProperty("--colour", colourOf(run.stage));
-    put(note, near >= 0 ? `what it wrote at step ${thousands(near)}${row ? `, loss ${row[2].toFixed(3)}` : ""}` : "what it wrote");
+    const nearest = step == null || step === near ? "" : `the snapshot nearest to step ${thousands(step)}: `;
+    put(note, near >= 0 ? nearest + `what it wrote at step ${thousands(near)}${row ? `, loss ${row[2].toFixed(3)}` : ""}` : "what it wrote");
     put(sample, text.trim().slice(0, 420) || "…");
     steps.hidden = stops.length < 2;
     steps.max = stops.length - 1;
@@ -134,11 +135,13 @@ export function watch(page) {
     while (table.children.length > runs.length) table.lastChild.remove();
   }
 
-  // The ruler of a chart is that of the run in focus, if it is there; the note says what the eye cannot see.
+  // The ruler of a chart is that of the run in focus, if it is there; the notes say what the eye cannot see.
   function rulerOf(group) {
     const run = group.find((r) => r.name === focus && r.baselines) ?? group.find((r) => r.baselines);
     const rulers = new Set(group.map((r) => r.baselines?.unigram.toFixed(4)).filter(Boolean));
-    return {baselines: run?.baselines ?? {}, note: !run ? "The ruler appears when the run has ended." : rulers.size > 1 ? `These learnt from different texts; the ruler is that of ${run.name}.` : ""};
+    const uncounted = axis === "characters" ? group.filter((r) => !r.per_step).map((r) => r.name) : [];
+    return {baselines: run?.baselines ?? {}, notes: [!run && "The ruler appears when the run has ended.", rulers.size > 1 && `These learnt from different texts; the ruler is that of ${run.name}.`,
+      uncounted.length && `How many characters ${uncounted.join(", ")} has seen is known when it has ended.`].filter(Boolean)};
   }
 
   // All charts anew if other things are to be seen; if there are only more rows, the charts there are take them.
@@ -157,8 +160,8 @@ export function watch(page) {
     const several = groups.filter((group) => group.length).length > 1;
     for (const [task, group] of groups.entries()) {
       if (!group.length) continue;
-      const {baselines, note: remark} = rulerOf(group), place = el("div.plot", {}), height = innerWidth < 700 || charts.length ? 260 : 400;
-      plots.append(el("figure", {}, (several || task > 0) && el("figcaption", {}, tasks[task]), place, remark && el("p.note", {}, remark)));
+      const {baselines, notes} = rulerOf(group), place = el("div.plot", {}), height = innerWidth < 700 || charts.length ? 260 : 400;
+      plots.append(el("figure", {}, (several || task > 0) && el("figcaption", {}, tasks[task]), place, notes.map((words) => el("p.note", {}, words))));
       const pointed = (value) => {
         const run = focused();
         if (run?.task !== task || !run.rows.length || value == null) return;
