@@ -153,7 +153,7 @@ run: $(SETUP)
 	    $(BUILD)/$$stage "$$@" || exit; \
 	done
 	@$(BUILD)/report $(BESIDE) $(addprefix runs/,$(filter $(PART_$(PART)),$(REPORTED)))
-	@echo; echo "make workshop shows these runs, and the inside of each model, in your browser"
+	@echo; echo "make workshop, and then http://127.0.0.1:8010/#watch?run=$(lastword $(filter $(PART_$(PART)),$(TRAINED))) shows these runs and the inside of each model"
 endif
 
 # What the page draws with comes from npm, in the versions of package-lock.json, and is served from build/.

@@ -177,6 +177,8 @@ try {
     await page.keyboard.press("Home");
     await page.waitForFunction(() => /at step 0,/.test(document.querySelector(".beside .note").textContent));
     await shot(page, "watch");
+    await go(page, "watch?run=verses");
+    await page.waitForFunction(() => document.querySelector(".beside h2")?.textContent === "verses");
   });
 
   await check("a run that is started meanwhile appears by itself and moves, in the table and on the slider", async () => {

@@ -35,9 +35,9 @@ function judgement(run) {
   return "";
 }
 
-export function watch(page) {
+export function watch(page, given) {
   let runs = [], ticks = {...recall("ticks")}, axis = Object.keys(axes).find((name) => name === recall("axis")) ?? "steps";
-  let newest = [], focus = null, step = null /* the last one */, train = false, drawn = "", charts = [];
+  let newest = [], focus = given.get("run"), step = null /* the last one */, train = false, drawn = "", charts = [];
   const lines = new Map();  // of the table, by the run's name
 
   const plots = el("div.plots", {}), table = el("tbody", {});
