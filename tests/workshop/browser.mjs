@@ -173,6 +173,7 @@ try {
     await page.waitForFunction(() => /at step 300,/.test(document.querySelector(".beside .note")?.textContent));
     const shown = (await page.textContent(".beside .sample")).trim();
     assert.ok(program("03_head", "sample", "--model", join(runs, "03_head"), "--tokens", "160").trim().startsWith(shown.slice(0, 100)));
+    assert.match(await page.getAttribute(".plots canvas", "aria-label"), new RegExp(`03_head ${metrics("03_head").at(-1)[2].toFixed(2)}`));
     await page.focus('input[aria-label="the sample\'s step"]');
     await page.keyboard.press("Home");
     await page.waitForFunction(() => /at step 0,/.test(document.querySelector(".beside .note").textContent));
@@ -210,6 +211,7 @@ try {
   await check("look: a character is a cell; guesses are those that the program prints", async () => {
     await go(page, "look?run=10_gpt");
     await settled(page);
+    assert.deepEqual(await page.evaluate(() => [document.title, document.activeElement.id]), ["Look inside, the workshop", "page"]);
     await page.fill('textarea[aria-label="text"]', text);
     await page.waitForFunction((n) => document.querySelectorAll(".cells span").length === n, text.length);
     await page.focus(".strip");

@@ -28,7 +28,10 @@ async function show() {
   const [name, query] = location.hash.slice(1).split("?");
   const open = pages[name] ? name : "watch";
   leave();
-  for (const link of document.querySelectorAll("header nav a")) link.ariaCurrent = link.hash === "#" + open ? "page" : null;
+  for (const link of document.querySelectorAll("header nav a")) {
+    link.ariaCurrent = link.hash === "#" + open ? "page" : null;
+    if (link.ariaCurrent) document.title = `${link.textContent}, ${kept ? kept.runs[0].name : "the workshop"}`;
+  }
   page.replaceChildren();
   page.className = open;
   leave = pages[open](page, new URLSearchParams(query)) ?? (() => {});
@@ -37,8 +40,7 @@ async function show() {
 if (kept) {
   for (const link of document.querySelectorAll('nav a[href="#write"], nav a[href="#read"]')) link.remove();
   document.querySelector("header").append(el("span.note", {}, "kept from " + kept.runs[0].name));
-  document.title = kept.runs[0].name;
 }
-addEventListener("hashchange", show);
+addEventListener("hashchange", () => show().then(() => page.focus({preventScroll: true})));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { shown = ""; show(); });
 show();

@@ -87,7 +87,11 @@ export function chart(place, runs, {axis, train, focus, baselines, pointed, heig
       setCursor: [(p) => pointed?.(p.cursor.left >= 0 ? p.posToVal(p.cursor.left, "x") : null)],
     },
   }, tablesOf(runs), place);
+  const canvas = plot.root.querySelector("canvas");
+  canvas.setAttribute("role", "img");
+  const describe = (given) => canvas.setAttribute("aria-label", `validation loss over ${axes[axis]}: ${given.map((run) => `${run.name} ${run.rows.at(-1)[2].toFixed(2)}`).join(", ")}`);
+  describe(runs);
   const observer = new ResizeObserver(() => plot.setSize({width: place.clientWidth, height}));
   observer.observe(place);
-  return {update: (given) => plot.setData(tablesOf(given)), clear: () => { observer.disconnect(); plot.destroy(); }};
+  return {update: (given) => { plot.setData(tablesOf(given)); describe(given); }, clear: () => { observer.disconnect(); plot.destroy(); }};
 }
