@@ -12,8 +12,8 @@ namespace {
 void write_pairs(const Shell& shell, int lines = 60) {
     std::string text;
     for (int i = 0; i < lines; ++i) {
-        std::string source = {char('a' + i % 5), char('f' + i % 3), char('a' + i % 7), char('a' + i % 2)};
-        source.resize(size_t(2 + i % 3));
+        std::string source = {char('a' + i % 5), char('f' + i % 3), char('a' + i % 7), char('a' + i / 15)};
+        source.resize(size_t(3 + i % 2));
         text += source + "\t" + std::string(source.rbegin(), source.rend()) + "\n";
     }
     shell.write("pairs.tsv", text);

@@ -190,6 +190,19 @@ TEST_SUITE("pairs") {
         CHECK(make_parallel_corpus("one", "a\tb\nc\td\n").hash != make_parallel_corpus("one", "a\tb\nc\te\n").hash);
     }
 
+    TEST_CASE("make_parallel_corpus: in the file's order, and no sentence that is trained on is validated on") {
+        std::string text;
+        for (int i = 0; i < 18; ++i) text += str(i, "\t", i, "\n");
+        ParallelCorpus corpus = make_parallel_corpus("book", text + "7\tseven\nnew\t7\n");
+        REQUIRE(corpus.train.size() == 18);
+        CHECK(corpus.train[17].source == U"17");
+        REQUIRE(corpus.val.size() == 1);
+        CHECK(corpus.val[0].source == U"new");
+        CHECK(corpus.seen == 1);
+        check_error([&] { make_parallel_corpus("book", text + "7\tseven\n0\tnought\n"); },
+                    {"book has no sentence in its last tenth", "none to validate on"});
+    }
+
     TEST_CASE("make_parallel_corpus: a bad line is named with what is wrong with it") {
         auto check = [](const std::string& text, const std::vector<std::string>& words) {
             check_error([&] { make_parallel_corpus("book", text); }, words);

@@ -434,6 +434,16 @@ TEST_SUITE("translate") {
         }
     }
 
+    TEST_CASE("the first line says how many sentences are left out of the validation part") {
+        ParallelCorpus text = few_pairs();
+        Options o = tiny();
+        CHECK(Translation(o, text, make_stage).introduce().find("is for validation\n") != std::string::npos);
+        text.val.pop_back(), text.seen = 1;
+        std::string said = Translation(o, text, make_stage).introduce();
+        CHECK(said.find("20,000 sentences") != std::string::npos);
+        CHECK(said.find("is for validation, without 1 that the rest has, too\n") != std::string::npos);
+    }
+
     TEST_CASE("pairs that do not fit the block are refused with what to do") {
         ParallelCorpus text = few_pairs();
         Options o = tiny();

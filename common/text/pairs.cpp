@@ -1,6 +1,7 @@
 #include "common/text/pairs.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/base/error.h"
 #include "common/text/corpus.h"
@@ -42,7 +43,13 @@ ParallelCorpus make_parallel_corpus(const std::string& name, std::string_view by
                  " its tab; a line is a sentence, a tab and its translation");
     if (pairs.size() < 2) fail(name, " has only one pair, none to validate on; give some thousand");
     auto cut = pairs.begin() + std::ptrdiff_t(pairs.size() * 9 / 10);
-    return {name, {pairs.begin(), cut}, {cut, pairs.end()}, hash_of(bytes), false};
+    ParallelCorpus corpus{name, {pairs.begin(), cut}, {cut, pairs.end()}, hash_of(bytes), false};
+    std::set<std::u32string> sources;
+    for (const ParallelCorpus::Pair& pair : corpus.train) sources.insert(pair.source);
+    corpus.seen = std::erase_if(corpus.val, [&](const auto& pair) { return sources.contains(pair.source); });
+    if (corpus.val.empty())
+        fail(name, " has no sentence in its last tenth that is not in the rest, too: none to validate on");
+    return corpus;
 }
 
 ParallelCorpus load_pairs(const std::string& data) {

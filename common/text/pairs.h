@@ -12,9 +12,10 @@ struct ParallelCorpus {
         std::u32string source, target;
     };
     std::string name;              // "pairs" or the file's
-    std::vector<Pair> train, val;  // the first 90 % and the last 10 %
+    std::vector<Pair> train, val;  // the first 90 % and the last 10 %, in the text's order
     uint64_t hash;                 // of the text, to know it again
     bool built_in;                 // translation() of data/pairs.h is its judge
+    size_t seen = 0;               // pairs that are left out of val, since train has their source, too
 };
 
 ParallelCorpus load_pairs(const std::string& data);  // the built-in pairs by their name, or a UTF-8 file

@@ -136,9 +136,10 @@ Checkpoint Translation::describe(const Module& model, int step, Losses losses) c
 }
 
 std::string Translation::introduce() const {
-    return "text    " + text.name + ": " + with_commas(double(train.size() + val.size())) +
+    return "text    " + text.name + ": " + with_commas(double(train.size() + val.size() + text.seen)) +
            str(" sentences with their translations, ", tokenizer.characters.size(),
-               " different characters; the last tenth is for validation\n") +
+               " different characters; the last tenth is for validation",
+               text.seen ? str(", without ", text.seen, " that the rest has, too") : "", "\n") +
            format("ruler   knowing nothing %.3f, unigram %.3f%s nats per written character\n", uniform, unigram,
                   text.built_in ? ", floor 0" : "");
 }
