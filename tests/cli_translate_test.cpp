@@ -65,6 +65,17 @@ TEST_SUITE("command line") {
               works(shell, "14_translate translate ab --model run"));
     }
 
+    TEST_CASE("a translation that comes to no end is said to be cut, beside the one line that it is" *
+              with_programs()) {
+        Shell shell;
+        shell.write("pairs.tsv", "a\tbbb\nb\tbbb\n");
+        std::string run = " --model run", limits = " --data pairs.tsv --block-size 4 --threads 1 --out run";
+        works(shell, "14_translate --n-embd 8 --n-head 2 --n-layer 1 --warmup 0 --decay 0 --steps 60" + limits);
+        Result cut = shell("14_translate translate a" + run);
+        CHECK(cut.out == "bbb\n");
+        CHECK(cut.err == "warning: the translation of \"a\" may lack its end: it fills all 3 places\n");
+    }
+
     TEST_CASE("what cannot be translated is refused by its name, and what came before it is written" *
               with_programs()) {
         Shell shell;
