@@ -85,7 +85,7 @@ Mask operator!(Mask mask) {
     return mask;
 }
 Mask operator&&(const Mask& a, const Mask& b) {
-    if (a.values.empty() || b.values.empty()) return {};
+    if (a.values.empty() || b.values.empty()) return a.values.empty() ? b : a;
     return combine("&&", a, b, [](char x, char y) { return x & y; });
 }
 Mask operator||(const Mask& a, const Mask& b) {

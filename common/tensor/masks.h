@@ -8,7 +8,7 @@ namespace babygpt {
 
 struct Mask {
     Shape shape;
-    std::vector<char> values;  // 0 or 1, row by row; none at all: true for nothing, and so is its !
+    std::vector<char> values;  // 0 or 1, row by row; none: no mask, which fills nothing and leaves another as it is
 };
 
 Mask tril(int T);                                      // (T, T): true on and below the diagonal, where j <= i
