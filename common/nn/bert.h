@@ -21,7 +21,8 @@ struct PastKeyValue {
 struct BertInput {
     std::optional<Tokens> input_ids = {};       // (B, T), or else inputs_embeds
     std::optional<Tokens> token_type_ids = {};  // (B, T): 0 in the first sentence, 1 in the second; default: all 0
-    Mask attention_mask = {};   // (B, 1, 1, T): true where a token is, false at padding; default: nothing is hidden
+    // (B, 1, 1, T), or past + T with a cache: true where a token is, false at padding; default: nothing is hidden
+    Mask attention_mask = {};
     Tensor inputs_embeds = {};  // (B, T, C)
     // For a decoder: what an encoder made of a text, and where that is padding.
     Tensor encoder_hidden_states = {};  // (B, S, C)

@@ -190,7 +190,7 @@ def check_page(page, targets):
         if anchor and os.path.exists(path):
             check(anchor in anchors(path), f"{page}: {link}: no such heading")
         if re.fullmatch(r"\[`\w+`\]", alternative) and os.path.isfile(path):
-            check(re.search(rf"\b{alternative[2:-2]}\b", read(path)), f"{page}: there is no {alternative[2:-2]} in {path}")
+            check(re.search(rf"\b{alternative[2:-2]}\b", re.sub(r"//.*", "", read(path))), f"{page}: there is no {alternative[2:-2]} in the code of {path}")
         if alternative.startswith("!"):
             check(len(alternative) > 20, f"{page}: {link} needs a sentence of alternative text")
     for words in re.findall(r"(?:^\$ |`)((?:make|build/|docs/|data/)[^`\n]*)", text, re.M):
@@ -245,9 +245,18 @@ def check_times():
     check(total == int(hurry[2]), f"{HERE}/README.md: the way for those in a hurry takes {total} minutes, not {hurry[2]}")
 
 
+def check_map():
+    """The left column of the map holds every name of the original that is listed."""
+    rows = "".join(re.findall(r"^\|(.*?)\|", read(f"{HERE}/bert_map.md"), re.M))
+    said = set(re.findall(r"\w+", "".join(re.findall(r"`[^`]*`", rows))))
+    for name in re.sub(r"#.*", "", read(f"{HERE}/bert_map.txt")).split():
+        check(name in said, f"{HERE}/bert_map.md says nothing of the original's {name}")
+
+
 def check_all():
     targets, everything = known_targets(), "".join(map(read, PAGES))
     check_times()
+    check_map()
     for page in PAGES:
         check_page(page, targets)
     for stage, lines in re.findall(r"\| \[(\d\d_\w+)\]\([^)]*\) \| [^|]* \| (\d+) \|", read("README.md")):
