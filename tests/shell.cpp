@@ -102,7 +102,8 @@ Result refuses(const Shell& shell, const std::string& line, const std::string& w
 std::string trouble(const Result& result) {
     std::istringstream lines(result.err);
     for (std::string line; std::getline(lines, line);)
-        if (!line.starts_with("longest run also in the training text: ") && !line.starts_with("a prompt a line; "))
+        if (!line.starts_with("longest run also in the training text: ") && !line.starts_with("a prompt a line; ") &&
+            !line.starts_with("warning: the translation of "))
             return line;
     return result.code == 0 ? "" : "exit code " + std::to_string(result.code);
 }
