@@ -10,6 +10,7 @@
 #include "common/train/pretrained.h"
 #include "common/train/ranks.h"
 #include "common/write/fill.h"
+#include "common/write/sampler.h"
 
 namespace babygpt {
 
@@ -82,8 +83,6 @@ Rows cut(const MaskedPairs& p, int first, int last) {
             part(p.labels, T),
             part(p.next_sentence_label, 1)};
 }
-
-int best_of(std::span<const real> logits) { return int(std::ranges::max_element(logits) - logits.begin()); }
 
 Tensor PairsBatch::loss(const Module& model, int first, int last) const {
     Rows rows = cut(pairs, first, last);
@@ -164,7 +163,7 @@ Guesses guess(const PreTrainingModel& model, const MaskedPairs& batch) {
         size_t V = size_t(logits.size(-1));
         for (size_t i = 0; i < labels.ids.size(); ++i) {
             if (labels.ids[i] == ignore_index) continue;
-            ++all, right += best_of(logits.values().subspan(i * V, V)) == labels.ids[i];
+            ++all, right += argmax(logits.values().subspan(i * V, V)) == labels.ids[i];
         }
     };
     count(out.prediction_logits, rows.labels, result.masked, result.masked_right);
@@ -226,7 +225,7 @@ std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, co
         for (size_t at = 0; at < batch.labels.ids.size(); ++at) {
             if (batch.labels.ids[at] == ignore_index) continue;
             SlotGuesses& guesses = result[kinds[at / size_t(batch.labels.T)]];
-            ++guesses.slots, guesses.right += best_of(logits.values().subspan(at * V, V)) == batch.labels.ids[at];
+            ++guesses.slots, guesses.right += argmax(logits.values().subspan(at * V, V)) == batch.labels.ids[at];
         }
     }
     return of_all_ranks(result);

@@ -9,6 +9,8 @@
 
 namespace babygpt {
 
+int argmax(std::span<const real> logits) { return int(std::ranges::max_element(logits) - logits.begin()); }
+
 //> pick
 Choices choices(std::span<const real> logits, const Options& o) {
     for (real score : logits)

@@ -15,7 +15,9 @@ struct Choices {
     double total;
 };
 Choices choices(std::span<const real> logits, const Options& options);
-// One of them by its probability.
+// The likeliest token.
+int argmax(std::span<const real> logits);
+// One of the choices by its probability.
 int pick(std::span<const real> logits, const Options& options, Rng& rng);
 
 // What comes after the tokens: scores of the next one. The context is cropped to the block size.

@@ -22,8 +22,6 @@ struct Counts {
     size_t blanks = 0, gpt = 0, bert = 0;
 };
 
-int best_of(std::span<const real> logits) { return int(std::ranges::max_element(logits) - logits.begin()); }
-
 int main(int argc, char** argv) {
     return guarded("both_sides", [&] {
         if (argc != 3) fail("usage: both_sides 10_GPT-RUN 13_BERT-RUN");
@@ -74,11 +72,11 @@ int main(int argc, char** argv) {
                     size_t V = size_t(logits.size(-1));
                     std::string left = before + tokenizer.decode(std::span(text.tokens[s]).first(at));
                     std::vector<real> guess = next(saved_gpt.vocabulary.encode(decode_utf8(left, "text"), "text"));
-                    int token = best_of(guess);
+                    int token = argmax(guess);
                     Counts& counts = kinds[span.kind];
                     ++counts.blanks;
                     counts.gpt += saved_gpt.vocabulary.decode({&token, 1}) == tokenizer.tokens[size_t(right)];
-                    counts.bert += best_of(logits.values().subspan((start + at) * V, V)) == right;
+                    counts.bert += argmax(logits.values().subspan((start + at) * V, V)) == right;
                 }
                 before += tokenizer.decode(text.tokens[s]) + " ";
             }
