@@ -1,8 +1,7 @@
 // Task 11a: one new place against what is kept.
 //
 // Keys and values of earlier places never change: they saw only what came before them. So they are kept, and a new
-// character costs one row. For one head of size H, the new place brings q, k and v (H). With `length` places kept
-// before:
+// character costs one row. This is one head of size H. The new place brings q, k and v (H), `length` places are kept:
 //   append k to keys and v to values; length grows by 1                              keys, values (length, H)
 //   scores[j] = (sum over h of q[h] * keys[j, h]) / sqrt(H)      for each kept j     (length)
 //   weights = softmax(scores)                                                        (length)

@@ -30,11 +30,9 @@ struct Gradient {
 Gradient gradient_of_share(Rank& own, int rank, int ranks, const std::vector<Example>& examples, int B) {
     Gradient sum;
     int first = B * rank / ranks, last = B * (rank + 1) / ranks;
-    // Every rank has the same stream, so the first draws of all of them are the same examples: each computed the same
-    // share, and the rest of the batch was never seen. All draw the whole batch, and each takes its own rows of it. So
-    // the streams also stay together, and the batch does not depend on how many ranks there are. (A stream for each
-    // rank would show them different examples, too, but others than one rank sees: no run could be compared with
-    // another.)
+    // Every rank has the same stream. So all drew the same examples for their shares, and the rest of the batch was
+    // never seen. Now each draws the whole batch and takes its own rows of it: the streams stay together, and the batch
+    // is the same for any number of ranks. With a stream for each rank it would not be: no run could be compared.
     for (int row = 0; row < B; ++row) {
         const Example& example = examples[own.batches.below(examples.size())];
         if (row < first || row >= last) continue;
