@@ -9,7 +9,6 @@
 #include "common/app/main.h"
 #include "common/base/files.h"
 #include "common/text/utf8.h"
-#include "common/train/pretraining.h"
 #include "common/train/training_loop.h"
 #include "common/write/display.h"
 #include "common/write/translator.h"

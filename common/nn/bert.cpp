@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "common/base/format.h"
 
@@ -60,6 +61,22 @@ HeadsByLayer parse_heads(const std::string& text) {
     }
     if (list_heads(heads) != text) fail("pruned_heads is '", brief(text), "', not heads by layer as in 0:1;1:0,2");
     return heads;
+}
+
+BertConfig bert_config(const Options& o, int vocab_size) {
+    return {.vocab_size = vocab_size,
+            .hidden_size = o.n_embd,
+            .num_hidden_layers = o.n_layer,
+            .num_attention_heads = o.n_head,
+            .intermediate_size = 4 * o.n_embd,
+            .hidden_dropout_prob = o.dropout,
+            .attention_probs_dropout_prob = o.dropout,
+            .max_position_embeddings = o.block_size,
+            .initializer_range = 0.5 / std::sqrt(o.n_embd),  // at BERT's width of 768 about its 0.02
+            .position_embedding_type = o.positions,
+            .gradient_checkpointing = std::max(0, o.checkpoint),
+            .chunk_size_feed_forward = o.chunk,
+            .pruned_heads = parse_heads(o.pruned_heads)};
 }
 
 int BertInput::past_key_values_length() const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "common/base/options.h"
 #include "common/nn/bert_config.h"
 #include "common/nn/nn.h"
 
@@ -75,6 +76,9 @@ void check_heads(const HeadsByLayer& heads, const BertConfig& config);
 // "0:1;1:0,2" is head 1 of layer 0 and heads 0 and 2 of layer 1.
 std::string list_heads(const HeadsByLayer& heads);
 HeadsByLayer parse_heads(const std::string& text);
+
+// The options of a run as a BertConfig.
+BertConfig bert_config(const Options& options, int vocab_size);
 
 // The start of Hugging Face's models: matrices and tables from N(0, initializer_range), biases and [PAD]'s word 0.
 void init_weights(Module& model, const BertConfig& config, Rng& rng);
