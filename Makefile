@@ -138,10 +138,11 @@ run: $(SETUP) ## train the stages on the built-in tales and compare them; PART=2
 	@+$(building) $(STAGE)
 	@$(with_args); $(BUILD)/$(STAGE) "$$@"
 else
-# Part I is the stages up to 11; Part II is compared with the GPT that it grew from, if that is there.
+# Part I is the stages that docs/lessons/README.md lists above Part II, which is compared with the GPT that it grew from,
+# if that is there.
 PART ?= 1
 PARTS := 1 2
-PART_1 := $(foreach s,$(STAGES),$(shell [ $(firstword $(subst _, ,$s)) -le 11 ] && echo $s))
+PART_1 := $(filter $(shell sed "/ Part II/q" docs/lessons/README.md | grep -oE "[0-9]{2}_[a-z]+"),$(STAGES))
 PART_2 := $(filter-out $(PART_1),$(STAGES))
 BESIDE = $(if $(filter 1,$(PART)),runs/00_counts,$(wildcard runs/10_gpt))
 run: $(SETUP)

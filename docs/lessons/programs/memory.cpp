@@ -13,7 +13,7 @@ int main() {
         for (const Slot& slot : slots()) std::printf(" %6s", slot.name);
         std::printf("\n");
         for (const auto& [stage, make_model] : stages) {
-            if (stage > "11") break;  // Part II
+            if (stage > "10_gpt") break;  // those that led to it
             std::string file = "runs/" + stage + "/model.safetensors";
             SavedModel saved = load_model(file, {.stage = stage});
             Rng unused(0);
