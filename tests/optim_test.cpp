@@ -1,6 +1,7 @@
 // From gradients to parameters: AdamW worked by hand, the learning rate's path, clipping, and parts that threads share.
 #include "common/nn/optim.h"
 
+#include "common/nn/clip.h"
 #include "common/nn/schedule.h"
 #include "common/tensor/kernels.h"
 #include "tests/check.h"

@@ -1,7 +1,6 @@
 #include "common/nn/optim.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "common/tensor/kernels.h"
 
@@ -60,11 +59,6 @@ void for_part(const std::vector<Module::Parameter>& parameters, int part, int pa
         if (first < last) f(i, first - start, last - start);
         start += count;
     }
-}
-
-double clip_scale(double sum_of_squares, double limit) {
-    double length = std::sqrt(sum_of_squares);
-    return limit > 0 && length > limit ? limit / length : 1;
 }
 
 }  // namespace babygpt

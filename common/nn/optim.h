@@ -30,7 +30,4 @@ class AdamW {
 void for_part(const std::vector<Module::Parameter>& parameters, int part, int parts,
               const std::function<void(size_t parameter, size_t first, size_t last)>& f);
 
-// What to multiply gradients with so that their length, the root of sum_of_squares, is at most `limit` (0: no limit).
-double clip_scale(double sum_of_squares, double limit);
-
 }  // namespace babygpt

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 
+#include "common/nn/clip.h"
 #include "common/tensor/kernels.h"
 #include "common/tensor/node.h"
 #include "common/train/ranks.h"
