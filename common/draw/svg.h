@@ -44,6 +44,8 @@ inline std::string label(double x, double y, const char* anchor, const std::stri
     return format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor) + escaped(text) + "</text>\n";
 }
 
+inline size_t utf8_length(const std::string& text) { return size_t(utf8::distance(text.begin(), text.end())); }
+
 struct Chart {
     struct Series {
         std::string name;
@@ -104,8 +106,11 @@ struct Names {
             at[i] = std::max(top, std::min(at[i], most + apart * double(i)));
         std::string svg;
         for (size_t i = 0; i < names.size(); ++i) {
-            std::string join = names[i].joined ? format("M%g %.1fL", x, names[i].y) : "M";
-            svg += "<path d=\"" + join + format("%g %.1fh26\" fill=\"none\" ", x + 14, at[i]);
+            if (names[i]
+                    .joined)  // a thin grey way to where the name stands, so that it is not taken for the line itself
+                svg += format("<path d=\"M%g %.1fL%g %.1f\" stroke=\"currentColor\" stroke-opacity=\"0.4\"/>", x,
+                              names[i].y, x + 14, at[i]);
+            svg += format("<path d=\"M%g %.1fh26\" fill=\"none\" ", x + 14, at[i]);
             svg += names[i].line + "/>" + label(x + 48, at[i] + 5, "start", names[i].text);
         }
         return svg;
@@ -194,19 +199,27 @@ inline std::string draw(const std::string& title, const std::vector<HeatMap>& ma
     std::string svg;
     double x0 = 0, y0 = 0, lowest = 0;
     for (const HeatMap& map : maps) {
-        size_t longest = 1;
+        size_t longest = 1, word = 1;
         for (const std::string& row : map.rows) longest = std::max(longest, row.size());
+        for (const std::string& column : map.columns) word = std::max(word, utf8_length(column));
         bool pair = maps.size() > 1 && map.columns.size() <= 40;  // two fit side by side
         double left = 16 + 8 * double(longest);
         double cell = std::clamp(((pair ? width / 2 : width) - left - gap) / double(map.columns.size()), 5.0, 24.0);
-        double wide = left + cell * double(map.columns.size()) + gap, tall = 44 + cell * double(map.rows.size()) + gap;
+        double head = 36 + 8 * double(word);
+        double wide = left + cell * double(map.columns.size()) + gap;
+        double tall = head + cell * double(map.rows.size()) + gap;
         if (x0 > 0 && x0 + wide > width) x0 = 0, y0 = lowest;
         svg += label(x0 + left, y0 + 14, "start", map.name);
         svg += format("<g font-size=\"%g\">\n", std::min(13.0, std::max(8.0, std::floor(cell))));
-        for (size_t j = 0; j < map.columns.size(); ++j)
-            svg += label(x0 + left + cell * (double(j) + 0.5), y0 + 36, "middle", map.columns[j]);
+        for (size_t j = 0; j < map.columns.size(); ++j) {
+            double x = x0 + left + cell * (double(j) + 0.5), y = y0 + head - 8;
+            svg += utf8_length(map.columns[j]) > 1  // a word stands upright, so that it does not cover its neighbours
+                       ? format("<g transform=\"rotate(-90 %.1f %.1f)\">", x + 4, y) +
+                             label(x + 4, y, "start", map.columns[j]) + "</g>\n"
+                       : label(x, y, "middle", map.columns[j]);
+        }
         for (size_t i = 0; i < map.rows.size(); ++i) {
-            double y = y0 + 42 + cell * double(i);
+            double y = y0 + head - 2 + cell * double(i);
             svg += label(x0 + left - 5, y + cell / 2 + 4, "end", map.rows[i]);
             for (size_t j = 0; j < map.values[i].size(); ++j)
                 svg += format("<path d=\"M%.1f %.1fh%.1fv%.1fh-%.1fz\" fill=\"#2f7fdf\" fill-opacity=\"%.2f\"/>\n",

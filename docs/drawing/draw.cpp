@@ -1,7 +1,7 @@
 // Draws tables as pictures: reads them from standard input, writes SVG to standard output.
 //   draw chart TITLE X-LABEL Y-LABEL [log] [logy]
-//                      a line of names, then lines of x and a y for each name but the first (a _ in a name is drawn as
-//                      a space, but for a stage's name); log, logy: x, y in powers of ten
+//                      a line of names, then lines of x and a y for each name but the first, or - for no point (a _ in
+//                      a name is drawn as a space, but for a stage's name); log, logy: x, y in powers of ten
 //   draw heat TITLE    between tabs: "# name" begins a map, a line of column labels, then rows
 #include <iostream>
 #include <sstream>
@@ -46,6 +46,7 @@ std::string chart(Chart picture) {
         double x = number(words[0]);
         if (picture.log_x && x <= 0) fail("x has to be above 0 on a log axis, found \"", words[0], "\"");
         for (size_t i = 1; i < words.size(); ++i) {
+            if (words[i] == "-") continue;
             double y = number(words[i]);
             if (picture.log_y && y <= 0) fail("y has to be above 0 on a log axis, found \"", words[i], "\"");
             if (y < 0) fail("the axis begins at 0, found \"", words[i], "\" below it");
