@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Compares every stage that trains with PyTorch: same weights, same batches, so logits, loss, gradients and the losses of
-training must agree; and a checkpoint of a real run must give the same logits in PyTorch. `make parity` runs it."""
+training must agree; and a checkpoint of a real run must give the same logits in PyTorch, and one that 15 pruned the same
+hidden states. `make parity` runs it."""
 import json
 import math
 import os
@@ -16,8 +17,9 @@ sys.dont_write_bytecode = True
 import torch
 
 import safetensors
-from batches import random_blocks, random_pairs, random_translations
+from batches import CLS, MASK, SEP, SPECIAL, random_blocks, random_pairs, random_translations
 from compute import answer, compute
+from heads import mask_heads, prune_heads
 from models import make_model
 from stages import BERTS, ROOT, STAGES, TRANSLATORS
 
@@ -187,6 +189,36 @@ Checkpoints of real runs of 20 steps, loaded into PyTorch in float: difference o
         check(difference <= LARGEST_ERROR, stage, f"logits of a checkpoint differ by {difference:.1e}")
 
 
+def compare_pruned(directory):
+    """What 15 leaves of 13's run, against 13's twin with the same heads switched off, and then cut out."""
+    full, pruned, hidden = directory / "runs/13_bert", directory / "runs/15_prune", directory / "hidden.safetensors"
+    text = "Rosa won a kite."
+    run(BUILD / "15_prune", "--model", full, "--tolerance", 100, "--out", pruned)
+    run(BUILD / "15_prune", "fill", text + "_", "--model", pruned, "--hidden", hidden)
+    gone = json.loads(safetensors.load(pruned / "model.safetensors")[1]["options"])["pruned_heads"]
+    model, metadata = twin(full / "model.safetensors")
+    ids = torch.tensor([[CLS, *(SPECIAL + metadata["vocabulary"].index(c) for c in text), MASK, SEP]])
+    ours, layers = safetensors.load(hidden)[0], model.eval().bert.encoder["layer"]
+
+    def difference():
+        with torch.no_grad():
+            theirs = model.bert(ids, torch.zeros_like(ids), torch.ones_like(ids))[0]
+        return error(ours[f"hidden_states.{len(layers)}"], theirs)
+
+    heads = {layers[int(number)].attention: [int(head) for head in its.split(",")]  # LAYER:HEAD,HEAD; ...
+             for number, its in (layer.split(":") for layer in gone.split(";"))}
+    hooks = [mask_heads(attention, torch.tensor([float(h not in its) for h in range(attention["self"].heads)]))
+             for attention, its in heads.items()]
+    masked = difference()
+    for hook, (attention, its) in zip(hooks, heads.items()):
+        hook.remove()
+        prune_heads(attention, its)
+    cut = difference()
+    print(f"\n15_prune without heads {gone}: hidden states differ by {masked:.1e} from PyTorch's with these switched off,"
+          f" by {cut:.1e} with these cut out")
+    check(max(masked, cut) <= LARGEST_ERROR, "15_prune: hidden states of a pruned model")
+
+
 def compare_fixtures():
     """The fixtures that the C++ tests read are what PyTorch says today."""
     for stage in STAGES + BERTS + TRANSLATORS:
@@ -204,6 +236,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         compare_models(pathlib.Path(name))
         compare_checkpoints(pathlib.Path(name))
+        compare_pruned(pathlib.Path(name))
     compare_fixtures()
     print(f"\n{sum(results)} passed, {len(results) - sum(results)} failed")
     sys.exit(not all(results))
