@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 
 #include "common/babygpt.h"
 #include "common/train/pretrained.h"
@@ -45,6 +46,9 @@ namespace bert {
 }
 namespace translate {
 #include "stages/14_translate.cpp"
+}
+namespace prune {
+#include "stages/15_prune.cpp"
 }
 namespace memory {
 #include "stages/16_memory.cpp"
@@ -94,6 +98,13 @@ std::unique_ptr<PreTrainingModel> make_bert(const BertConfig& c, Rng& rng) {
 
 std::unique_ptr<EncoderDecoder> make_translator(const BertConfig& c, Rng& rng) {
     return std::make_unique<translate::Model>(c, rng);
+}
+
+// Without the second half of each layer's heads.
+std::unique_ptr<PreTrainingModel> make_pruned_bert(BertConfig c, Rng& rng) {
+    for (int i = 0; i < c.num_hidden_layers; ++i)
+        for (int head = c.num_attention_heads / 2; head < c.num_attention_heads; ++head) c.pruned_heads[i].insert(head);
+    return std::make_unique<prune::Model>(c, rng);
 }
 
 std::unique_ptr<PreTrainingModel> make_checkpointed_bert(const BertConfig& c, Rng& rng) {
@@ -148,11 +159,13 @@ int main(int argc, char** argv) {
                 o.positions = "absolute";
                 ParallelCorpus text = load_pairs("pairs");
                 serve_training(o, Translation(o, text, make_translator));
-            } else if (words.at(1) == "bert" || words.at(1) == "checkpoint") {
+            } else if (const std::map<std::string, MakeBert> berts{
+                           {"bert", make_bert}, {"pruned", make_pruned_bert}, {"checkpoint", make_checkpointed_bert}};
+                       berts.contains(words.at(1))) {
                 o.positions = "absolute";
                 o.checkpoint = words.at(1) == "checkpoint";
                 Sentences text = random_sentences(number(7), number(3));
-                serve_training(o, PreTraining(o, text, o.checkpoint ? make_checkpointed_bert : make_bert));
+                serve_training(o, PreTraining(o, text, berts.at(words.at(1))));
             } else {
                 Corpus corpus = random_text(number(7));
                 serve_training(o, LanguageModelling(o, corpus, make(words.at(1))));

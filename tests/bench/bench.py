@@ -20,10 +20,11 @@ SIZES = [("tiny bigram", "bigram", 32, 8, 32, 4, 3, 65, 0),
          ("nano, einsum", "heads", 12, 64, 128, 4, 4, 65, 0),  # as stage 09 writes it, against the same in PyTorch
          ("nano gpt", "gpt", 12, 64, 128, 4, 4, 65, 0),
          ("relative_key", "relative", 16, 64, 64, 4, 3, 57, 0.02),
-         ("bert", "bert", 16, 128, 64, 4, 3, 62, 0.02),  # as stage 13 has it: rows of 27 to 128 tokens, 87 on average
+         ("bert", "bert", 16, 128, 64, 4, 3, 61, 0.02),  # as stage 13 has it: rows of 27 to 128 tokens, 87 on average
+         ("  pruned", "pruned", 16, 128, 64, 4, 3, 61, 0.02),  # without half of the heads, as stage 15 leaves it
          ("translate", "translate", 32, 64, 64, 4, 2, 304, 0.02),  # stage 14: it reads 39 tokens a row on average, writes 17
-         ("12 layers", "bert", 8, 128, 64, 4, 12, 62, 0.02),
-         ("  checkpointed", "checkpoint", 8, 128, 64, 4, 12, 62, 0.02),  # each layer computed again, as stage 16 does
+         ("12 layers", "bert", 8, 128, 64, 4, 12, 61, 0.02),
+         ("  checkpointed", "checkpoint", 8, 128, 64, 4, 12, 61, 0.02),  # each layer computed again, as stage 16 does
          ("nano, V 6148", "gpt", 12, 64, 128, 4, 4, 6148, 0),
          ("v11, batch 4", "gpt", 4, 256, 384, 6, 6, 65, 0.2) if QUICK else ("v11 gpt", "gpt", 64, 256, 384, 6, 6, 65, 0.2)]
 
@@ -49,11 +50,16 @@ class Worker:
         self.begin(count)
         return self.end()
 
-    def peak_memory(self):
+    def memory(self, which="VmHWM"):  # the most so far, or with VmRSS now
         for line in open(f"/proc/{self.process.pid}/status"):
-            if line.startswith("VmHWM"):
+            if line.startswith(which):
                 return int(line.split()[1]) / 1e6  # GB
         return 0
+
+    def memory_before(self):  # with its model and text, and no step done
+        self.begin(0)
+        self.process.stdout.readline()
+        return self.memory("VmRSS")
 
     def close(self):
         self.process.stdin.close()
@@ -63,6 +69,8 @@ class Worker:
 def flops(kind, B, T, C, heads, layers, V):
     if kind == "checkpoint":  # what is computed again is no more work done
         kind = "bert"
+    if kind == "pruned":
+        return flops("bert", B, T, C, heads, layers, V) - B * (0.66 * T + 3) * layers * (12 * C * C + 6 * (0.66 * T + 3) * C)
     if kind == "translate":
         S, T = 39, 17
         reading = 6 * 14 * C * C + 12 * S * C  # a layer of each: with keys and values for the cross-attention,
@@ -115,11 +123,13 @@ def measure_training(name, kind, B, T, C, heads, layers, V, dropout, peak):
     arguments = ("train", kind, B, T, C, heads, layers, V, dropout)
     ours, single = Worker(OURS, *arguments, CORES), Worker(OURS, *arguments, 1)
     halves = [Worker(OURS, "train", kind, B // 2, *arguments[3:], 1) for _ in range(2)]
+    before = [ours.memory_before()]
     first = min(ours.seconds(1) for _ in range(2))
     count = max(1, int((0.3 if QUICK else 1) / first))
     large = first > 1
     setting = best_setting(arguments, max(1, count // 20), large)
     peer = Worker(PEER, *arguments, *setting)
+    before.append(peer.memory_before())
     peer.seconds(1)
     times = {"ours": [], "single": [], "apart": [], "peer": []}
     for _ in range(3 if QUICK or large else 7):
@@ -134,17 +144,18 @@ def measure_training(name, kind, B, T, C, heads, layers, V, dropout, peak):
 
     def gain(who):
         return statistics.median(one / two for one, two in zip(times["single"], times[who]))
-    memory = ours.peak_memory(), peer.peak_memory()
+    memory = ours.memory(), peer.memory()
+    steps = memory[0] - before[0], memory[1] - before[1]
     for worker in (ours, single, *halves, peer):
         worker.close()
     ms = {who: statistics.median(values) for who, values in times.items()}
     work = flops(kind, B, T, C, heads, layers, V)
     row = dict(name=name, ours_ms=times["ours"], torch_ms=times["peer"], torch_threads=setting, ratio=ms["peer"] / ms["ours"],
                gflops=work / ms["ours"] / 1e6, fraction=work / ms["ours"] / 1e6 / peak.value(), two_over_one=gain("ours"),
-               two_apart=gain("apart"), memory_gb=memory)
+               two_apart=gain("apart"), memory_gb=memory, steps_gb=steps)
     print(f"{name:15} {spread(times['ours']):>24} {spread(times['peer']):>24} {str(setting):>7} {row['ratio']:6.1f} "
           f"{row['gflops']:8.1f} {100 * row['fraction']:6.0f}% {row['two_over_one']:6.2f} {row['two_apart']:6.2f}  "
-          f"{memory[0]:.2f} / {memory[1]:.2f}", flush=True)
+          f"{memory[0]:.2f} / {memory[1]:.2f}, {steps[0]:.3f} / {steps[1]:.3f}", flush=True)
     return row
 
 
@@ -212,7 +223,7 @@ def measure_bert_base():
     for _ in range(9):
         time.sleep(0.1)  # the threads of the one before still look for work
         read.append([1e3 * worker.seconds(3) for worker in workers])
-    memory = [worker.peak_memory() for worker in workers]
+    memory = [worker.memory() for worker in workers]
     for worker in workers:
         worker.close()
     shutil.rmtree(directory)
@@ -250,7 +261,7 @@ def main():
         peak.sample(), single.sample()
     print(f"sgemm peak: {peak.value():.0f} GFLOP/s on {CORES} threads, {single.value():.0f} on one\n")
     print(f"{'training':15} {'ours, ms a step':>24} {'PyTorch':>24} {'threads':>7} {'ratio':>6} {'GFLOP/s':>8} {'of peak':>7} "
-          f"{'2 by 1':>6} {'apart':>6}  GB ours / PyTorch")
+          f"{'2 by 1':>6} {'apart':>6}  GB ours / PyTorch, of the steps")
     training = [measure_training(*size, peak) for size in sizes]
     if ONLY:
         return

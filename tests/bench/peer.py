@@ -20,6 +20,7 @@ sys.path.append(os.path.join(os.path.dirname(__file__), "../parity"))
 import safetensors
 from batches import CLS, SEP, SPECIAL
 from bert import BertForPreTraining, bert_config, pretraining_loss
+from heads import prune_heads
 from translator import EncoderDecoder, translation_logits_and_loss
 
 
@@ -167,10 +168,13 @@ class Forgetful(nn.Module):
 #< checkpointed
 
 
-def train_bert(B, T, c, heads, layers, V, p, forgetful):
+def train_bert(B, T, c, heads, layers, V, p, kind):
     """Pairs of sentences of T/5 to T/2 characters each, and one sentence alone in eight rows; 15 % of them to guess."""
     model = BertForPreTraining(bert_config(dict(n_embd=c, n_layer=layers, n_head=heads, dropout=p, block_size=T, positions="absolute"), V))
-    if forgetful:
+    if kind == "pruned":  # without the second half of each layer's heads
+        for layer in model.bert.encoder["layer"]:
+            prune_heads(layer.attention, range(heads // 2, heads))
+    if kind == "checkpoint":
         model.bert.encoder["layer"] = nn.ModuleList(map(Forgetful, model.bert.encoder["layer"]))
 
     def loss():
@@ -252,8 +256,8 @@ if sys.argv[1] == "train":
     sizes = *map(int, words[1:7]), float(words[7])
     if words[0] == "translate":
         train_translator(*sizes)
-    elif words[0] in ("bert", "checkpoint"):
-        train_bert(*sizes, words[0] == "checkpoint")
+    elif words[0] in ("bert", "pruned", "checkpoint"):
+        train_bert(*sizes, words[0])
     else:
         train(words[0], *sizes)
 elif sys.argv[1] == "write":
