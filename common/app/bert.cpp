@@ -74,13 +74,6 @@ void answer(Command command, const Reader& reader, const Options& options) {
 
 namespace {
 
-// A model with what is needed to ask it.
-struct LoadedBert {
-    std::unique_ptr<PreTrainingModel> model;
-    std::unique_ptr<Tokenizer> tokenizer;
-    int max_tokens;
-};
-
 LoadedBert load_run(const std::string& file, const Options& stage, const MakeBert& make_model) {
     SavedModel saved = load_model(file, stage);
     auto tokenizer = std::make_unique<CharacterTokenizer>(saved.vocabulary);
@@ -88,7 +81,8 @@ LoadedBert load_run(const std::string& file, const Options& stage, const MakeBer
     return {std::move(model), std::move(tokenizer), saved.options.block_size};
 }
 
-// What Hugging Face saved may lack a part; the command has to do without it.
+}  // namespace
+
 LoadedBert load_hugging_face(const std::string& directory, Command command, const MakeBert& make_model) {
     Pretrained saved = load_pretrained(directory);
     if (command == Command::fill && !saved.has_predictions)
@@ -110,6 +104,8 @@ LoadedBert load_hugging_face(const std::string& directory, Command command, cons
     return {std::move(model), std::make_unique<WordPiece>(std::move(saved.tokenizer)),
             saved.config.max_position_embeddings};
 }
+
+namespace {
 
 LoadedBert load_bert(const Options& options, Command command, const Options& stage, const MakeBert& make_model) {
     auto has = [&](const char* name) {

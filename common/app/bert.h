@@ -10,6 +10,15 @@ namespace babygpt {
 // Reads the command line, then trains, or asks a trained model. Returns the exit code.
 int run_bert(int argc, char** argv, Options defaults, const MakeBert& make_model);
 
+// A model with what is needed to ask it.
+struct LoadedBert {
+    std::unique_ptr<PreTrainingModel> model;
+    std::unique_ptr<Tokenizer> tokenizer;
+    int max_tokens;
+};
+// What Hugging Face saved may lack a part; the command has to do without it.
+LoadedBert load_hugging_face(const std::string& directory, Command command, const MakeBert& make_model);
+
 // Does what fill or follows asks for.
 void answer(Command command, const Reader& reader, const Options& options);
 

@@ -16,7 +16,6 @@
 #include <map>
 
 #include "common/babygpt.h"
-#include "common/train/pretrained.h"
 #include "common/train/training_step.h"
 
 #define main stage_main
@@ -111,14 +110,8 @@ std::unique_ptr<PreTrainingModel> make_checkpointed_bert(const BertConfig& c, Rn
     return std::make_unique<memory::Model>(c, rng);
 }
 
-// As 13_bert does it.
 std::unique_ptr<PreTrainingModel> load_bert(const std::string& directory) {
-    Pretrained saved = load_pretrained(directory);
-    NoInitWeights from_file;
-    Rng unused(0);
-    auto model = make_bert(saved.config, unused);
-    restore(model->parameters, saved.checkpoint, "", directory);
-    return model;
+    return load_hugging_face(directory, Command::fill, make_bert).model;
 }
 
 // Reads counts from standard input; for each, runs f that many times and prints the seconds it took.
