@@ -127,7 +127,7 @@ void Server::Inside::protect() {
         // The library would compress with Brotli at its slowest, seconds for what loopback carries in no time, and join
         // as many copies of a file as there are ranges of it.
         Request& asked = const_cast<Request&>(request);
-        asked.headers.erase("Accept-Encoding"), asked.ranges.clear();
+        asked.headers.erase("Accept-Encoding"), asked.headers.erase("Range"), asked.ranges.clear();
         if (const char* from = complaint(request))
             set_json(response, 403, {{"error", str("asked by ", from, "; open http://127.0.0.1:", port, " itself")}});
         else if (!is_bounded(request))
