@@ -485,16 +485,27 @@ TEST_SUITE("workshop") {
         std::ofstream(directory.path / "packages/uplot/dist/uPlot.esm.js") << "/* </script> */";
         std::ofstream(directory.path / "packages/uplot/dist/uPlot.min.css") << ".uplot {}";
         Answers answers(directory.path);
-        std::string html = export_page(answers, "run", {text}, "docs/workshop/page", directory.path / "packages");
+        auto page_of = [&](const std::string& run, const Question& question) {
+            return export_page(answers, run, {question}, "docs/workshop/page", directory.path / "packages");
+        };
+        auto kept_in = [](const std::string& page) {
+            std::string opening = "id=\"kept\">";
+            size_t from = page.find(opening) + opening.size();
+            return page.substr(from, page.find("</script>", from) - from);
+        };
+        std::string html = page_of("run", {text});
         for (const char* outside : {"href=\"/", "src=", "\"/packages", "</script> */"})
             CHECK_MESSAGE(html.find(outside) == std::string::npos, outside);
-        std::string opening = "id=\"kept\">";
-        size_t from = html.find(opening) + opening.size();
-        std::string data = html.substr(from, html.find("</script>", from) - from);
+        std::string data = kept_in(html);
         CHECK(data.find('<') == std::string::npos);
         Json kept = Json::parse(data);
         CHECK(kept["runs"][0]["sample"] == "bad <!-- <script>");
         CHECK(kept["looks"][text]["20"] == answers.look({{"run", "run"}, {"step", 20}, {"text", text}}));
         CHECK(kept["samples"].size() == 2);
+        write_run(directory.path / "bert", tiny("13_bert"));
+        Json bert = Json::parse(kept_in(page_of("bert", {"bad", "he_d", 2})));
+        CHECK(bert["looks"]["bad"]["20"] ==
+              answers.look({{"run", "bert"}, {"step", 20}, {"text", "bad"}, {"second", "he_d"}, {"padding", 2}}));
+        CHECK(bert["parts"]["bad"]["heads"][0]["columns"] == 12);
     }
 }

@@ -31,10 +31,11 @@ void replace_between(std::string& text, const std::string& opening, const std::s
 }
 
 // All that the page asks while one looks at this run. Rows step by step are kept at one step, that of the best model.
-Json kept_answers(Answers& answers, const std::string& run, const std::vector<std::string>& texts) {
+Json kept_answers(Answers& answers, const std::string& run, const std::vector<Question>& texts) {
     Json about = answers.runs.describe(run);
     if (about["state"] == "damaged") fail(run, " is damaged: ", about["problem"].get<std::string>());
-    Json kept = {{"runs", {about}}, {"texts", texts}, {"samples", Json::object()}, {"looks", Json::object()}};
+    Json kept = {{"runs", {about}}, {"texts", Json::array()}, {"samples", Json::object()}, {"looks", Json::object()}};
+    for (const Question& each : texts) kept["texts"].push_back(each.text);
     std::vector<int> steps = about["snapshots"];
     if (about["writes"])
         for (int step : steps) kept["samples"][std::to_string(step)] = answers.sample({{"run", run}, {"step", step}});
@@ -42,11 +43,13 @@ Json kept_answers(Answers& answers, const std::string& run, const std::vector<st
         if (steps.empty()) steps.push_back(-1);
         int best = about["best"]["step"];
         int step = *std::ranges::min_element(steps, {}, [&](int s) { return std::abs(s - best); });
-        for (const std::string& text : texts) {
-            kept["parts"][text] = {{"step", step},
-                                   {"heads", answers.parts({{"run", run}, {"step", step}, {"text", text}})}};
-            for (int s : steps)
-                kept["looks"][text][std::to_string(s)] = answers.look({{"run", run}, {"step", s}, {"text", text}});
+        for (const auto& [text, second, padding] : texts) {
+            Json question = {{"run", run}, {"step", step}, {"text", text}, {"second", second}, {"padding", padding}};
+            kept["parts"][text] = {{"step", step}, {"heads", answers.parts(question)}};
+            for (int s : steps) {
+                question["step"] = s;
+                kept["looks"][text][std::to_string(s)] = answers.look(question);
+            }
         }
     }
     return kept;
@@ -54,13 +57,13 @@ Json kept_answers(Answers& answers, const std::string& run, const std::vector<st
 
 }  // namespace
 
-std::string export_page(Answers& answers, const std::string& run, std::vector<std::string> texts,
-                        const std::string& page, const std::string& packages) {
+std::string export_page(Answers& answers, const std::string& run, std::vector<Question> texts, const std::string& page,
+                        const std::string& packages) {
     constexpr size_t most_texts = 2;
     answers.runs.path(run);  // fails if there is none
     if (texts.empty() && answers.runs.describe(run).value("looks", false)) {
-        texts = answers.runs.texts(run);
-        texts.resize(std::min(texts.size(), most_texts));
+        for (const std::string& text : answers.runs.texts(run))
+            if (texts.size() < most_texts) texts.push_back({text});
     }
     std::string html = read_file(page + "/index.html");
     replace_between(html, "<link rel=\"stylesheet\" href=\"", "\">",

@@ -6,7 +6,7 @@ namespace babygpt::workshop {
 
 // The page with all it loads, a run's curve and samples, and its attention on some texts at every snapshot. Without
 // texts, on some of those that the run did not learn from.
-std::string export_page(Answers& answers, const std::string& run, std::vector<std::string> texts,
-                        const std::string& page, const std::string& packages);
+std::string export_page(Answers& answers, const std::string& run, std::vector<Question> texts, const std::string& page,
+                        const std::string& packages);
 
 }  // namespace babygpt::workshop

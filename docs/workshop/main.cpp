@@ -60,7 +60,9 @@ int main(int argc, char** argv) {
         places.runs = path.has_parent_path() ? path.parent_path().string() : ".";
         Answers answers(places.runs);
         std::string name = path.filename(), file = out.empty() ? name + ".html" : out;
-        write_whole(file, export_page(answers, name, texts, places.page, places.packages));
+        std::vector<Question> questions;
+        for (const std::string& text : texts) questions.push_back({text});
+        write_whole(file, export_page(answers, name, questions, places.page, places.packages));
         std::printf("%s\n", file.c_str());
     });
 }

@@ -158,9 +158,12 @@ void Server::Inside::add_questions() {
     post("/api/fill", &Answers::fill);
     http.Get("/api/export", [this](const Request& request, Response& response) {
         guard(response, [&] {
-            std::string run = request.get_param_value("run"), text = request.get_param_value("text");
-            std::vector<std::string> texts;
-            if (!text.empty()) texts.push_back(text);
+            std::string run = request.get_param_value("run");
+            Question question{request.get_param_value("text"), request.get_param_value("second")};
+            if (request.has_param("padding"))
+                question.padding = int(number_of(request.get_param_value("padding"), "padding"));
+            std::vector<Question> texts;
+            if (!question.text.empty()) texts.push_back(question);
             response.set_content(export_page(answers, run, texts, places.page, places.packages), "text/html");
             response.set_header("Content-Disposition", "attachment; filename=\"" + run + ".html\"");
         });
