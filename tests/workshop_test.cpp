@@ -9,6 +9,7 @@
 
 #include "common/base/files.h"
 #include "common/text/utf8.h"
+#include "common/train/run_directory.h"
 #include "common/write/sampler.h"
 #include "common/write/translator.h"
 #include "docs/workshop/export.h"
@@ -83,12 +84,13 @@ void check_rows(const Opened& opened, const Question& question) {
 }
 
 // A run as training leaves it, of a model that knows nothing.
-void write_run(const std::filesystem::path& at, const Options& options, uint64_t seed = 0) {
+void write_run(const std::filesystem::path& at, const Options& options, uint64_t seed = 0,
+               const std::string& data = "letters", uint64_t hash = 1) {
     std::filesystem::create_directories(at / "snapshots");
     Opened opened = open_tiny(options, seed);
-    Corpus corpus{"letters", opened.vocabulary(), {}, {}, {}, nullptr, 1};
+    Corpus corpus{data, opened.vocabulary(), {}, {}, {}, nullptr, hash};
     Options saved = options;
-    saved.steps = 20, saved.data = "letters";
+    saved.steps = 20, saved.data = data;
     for (int step : {0, 20})
         write_whole((at / "snapshots" / (std::to_string(step) + ".safetensors")).string(),
                     to_safetensors(describe_model(saved, corpus, opened.module(), step, 2.5, 2.25)));
@@ -263,6 +265,74 @@ TEST_SUITE("workshop") {
         auto again =
             served.client().Get("/api/runs", httplib::Headers{{"If-None-Match", first->get_header_value("ETag")}});
         CHECK(again->status == 304);
+    }
+
+    TEST_CASE("server: baselines and texts are of the text that a run learned from, as soon as it is there") {
+        Served served;
+        std::string data = (served.packages.path / "letters.txt").string(), bytes;
+        for (int i = 0; i < 400; ++i) bytes += i % 3 ? "bad head\n\n" : "he bad\n\n";
+        write_whole(data, bytes);
+        Corpus corpus = load_corpus(data);
+        std::filesystem::path at = served.directory.path / "run";
+        write_run(at, tiny("10_gpt"), 0, data, corpus.hash);
+        std::filesystem::remove(at / "run.json");
+        auto baselines = [&] { return served.get("/api/runs")["runs"][0]["baselines"]; };
+        auto texts = [&] { return served.get("/api/texts?run=run")["texts"]; };
+        for (const std::string other : {"", "bad bad bad head\n"}) {  // not there, or another one; then it is back
+            other.empty() ? void(std::filesystem::remove(data)) : write_whole(data, other);
+            CHECK(baselines().is_null());
+            CHECK(texts().empty());
+            write_whole(data, bytes);
+            CHECK(baselines()["bigram"] == measure_baselines(corpus).bigram);
+            CHECK(texts().size() == 4);
+            for (const Json& one : texts()) CHECK(bytes.find(one.get<std::string>()) != std::string::npos);
+        }
+        CHECK(served.get("/api/runs")["runs"][0]["per_step"] == 1 * 24 * tiny("10_gpt").batch_size);
+        Json run = {{"stage", "10_gpt"},
+                    {"options", {{"steps", 20}}},
+                    {"steps", 20},
+                    {"tokens", 500},
+                    {"baselines", {{"uniform", 3.5}, {"unigram", 2.5}}}};
+        write_whole((at / "run.json").string(), run.dump());
+        CHECK(baselines() == run["baselines"]);
+        CHECK(served.get("/api/runs")["runs"][0]["per_step"] == 25);
+    }
+
+    TEST_CASE("server: ten readers at once while a run trains") {
+        Served served;
+        std::filesystem::path at = served.directory.path / "run";
+        write_run(served.directory.path / "still", tiny("10_gpt"));
+        std::atomic<bool> done = false;
+        std::atomic<int> answered = 0;
+        {
+            DirectoryLock lock(at);
+            std::thread trains([&] {
+                std::string metrics = read_file(at / "metrics.csv"), model = read_file(at / "model.safetensors");
+                for (int step = 40; !done; step += 20) {
+                    metrics += str(step, ",2.5,2.25,1000.0,", step, "\n");
+                    write_whole((at / "metrics.csv").string(), metrics, Flush::no);
+                    write_whole((at / "model.safetensors").string(), model, Flush::no);
+                    write_whole((at / "snapshots" / str(step, ".safetensors")).string(), model, Flush::no);
+                    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                }
+            });
+            std::string question = Json{{"run", "run"}, {"text", text}}.dump();
+            std::vector<std::thread> readers;
+            for (int i = 0; i < 10; ++i)
+                readers.emplace_back([&] {
+                    for (int j = 0; j < 5; ++j) {
+                        auto runs = served.client().Get("/api/runs");
+                        auto seen = served.client().Post("/api/look", question, "application/json");
+                        if (!runs || !seen || seen->status != 200) continue;
+                        Json run = Json::parse(runs->body)["runs"][0], still = Json::parse(runs->body)["runs"][1];
+                        answered += run["state"] == "training" && still["state"] == "finished";
+                    }
+                });
+            for (std::thread& one : readers) one.join();
+            done = true, trains.join();
+        }
+        CHECK(answered == 50);
+        CHECK(served.get("/api/runs")["runs"][0]["state"] != "training");
     }
 
     TEST_CASE("server: a run that was trained anew is asked anew") {

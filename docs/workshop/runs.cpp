@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <sstream>
 
 #include "common/base/files.h"
@@ -27,25 +26,33 @@ using Json = nlohmann::json;
 
 constexpr size_t largest_file = 10'000'000;  // of what is no checkpoint
 
-// Directories that a run has locked. Trying the lock would keep a run out that begins at this moment, so the system's
-// own list is read.
-std::set<ino_t> locked_directories() {
-    std::set<ino_t> inodes;
+// Whether a process has this file open, or may have.
+bool has_open(const std::string& process, const struct stat& file) {
+    std::error_code error;
+    for (fs::directory_iterator one("/proc/" + process + "/fd", error), end; !error && one != end;
+         one.increment(error)) {
+        struct stat about;
+        if (stat(one->path().c_str(), &about) == 0 && about.st_dev == file.st_dev && about.st_ino == file.st_ino)
+            return true;
+    }
+    return bool(error);  // another user's process does not tell
+}
+
+// Whether a run has locked a directory. Trying the lock would keep a run out that begins at this moment, so the
+// system's own list is read. It names a file by its number, which one of another disk may have too; and the disk by a
+// number that need not be the one that stat gives. So the process is asked.
+bool is_locked(const std::string& path) {
+    struct stat about;
+    if (stat(path.c_str(), &about) != 0) return false;
     std::ifstream locks("/proc/locks");
     for (std::string line; std::getline(locks, line);) {  // 1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF
         std::istringstream words(line);
         std::string number, kind, advisory, mode, process, file;
         words >> number >> kind >> advisory >> mode >> process >> file;
-        size_t colon = file.rfind(':');
-        if (kind == "FLOCK" && mode == "WRITE" && colon != file.npos)
-            inodes.insert(std::strtoull(&file[colon + 1], nullptr, 10));
+        if (kind == "FLOCK" && mode == "WRITE" && file.ends_with(str(':', about.st_ino)) && has_open(process, about))
+            return true;
     }
-    return inodes;
-}
-
-bool is_locked(const std::string& path) {
-    struct stat about;
-    return stat(path.c_str(), &about) == 0 && locked_directories().contains(about.st_ino);
+    return false;
 }
 
 // Rows of metrics.csv: step, losses, tokens per second, seconds.
@@ -120,19 +127,26 @@ double seconds_left(const Json& rows, double steps, double waited) {
 // Whether a stage's models go on with a text. Of those without attention, 01 and 02 do.
 bool goes_on(const std::string& stage) { return has_attention(stage) ? task_of(stage) == Task::write : stage < "03"; }
 
-std::vector<std::string> unseen_texts(const Options& options, Task task) {
+// Fails if the text is not the one with this hash.
+std::vector<std::string> unseen_texts(const Options& options, Task task, const std::string& hash) {
     constexpr size_t wanted = 4, longest = 96;
     std::vector<std::string> all;
+    auto check = [&](uint64_t its) {
+        if (std::to_string(its) != hash) fail(options.data, " is no longer what the run learned from");
+    };
     if (task == Task::translate) {
         ParallelCorpus pairs = load_pairs(options.data);
+        check(pairs.hash);
         for (size_t i = 0; i < std::min(wanted, pairs.val.size()); ++i) all.push_back(encode_utf8(pairs.val[i].source));
     } else if (task == Task::fill) {
         Sentences text = load_sentences(options.data);
+        check(text.hash);
         size_t apart = text.val.size() / wanted + 1;
         for (size_t i = 0; i < text.val.size(); i += apart)
             all.push_back(text.tokenizer.decode(text.tokens[size_t(text.val[i].first)]));
     } else {
         Corpus corpus = load_corpus(options.data);
+        check(corpus.hash);
         std::u32string val = decode_utf8(corpus.vocabulary.decode(corpus.val), "the text");
         size_t most = std::min(size_t(options.block_size), longest);
         const std::u32string gap = U"\n\n";
@@ -163,20 +177,33 @@ std::string Runs::file(const std::string& name, int step) const {
     return step < 0 ? whole + "/model.safetensors" : str(whole, "/snapshots/", step, ".safetensors");
 }
 
-Json Runs::baselines(const std::string& data, const std::string& hash) {
-    std::lock_guard once(mutex);
-    auto [found, is_new] = measured.try_emplace(data + " " + hash);
-    if (!is_new) return found->second;
-    try {
-        refuse_pipe(data);
-        Corpus corpus = load_corpus(data);
-        if (std::to_string(corpus.hash) != hash) return {};
-        Baselines b = measure_baselines(corpus);
-        found->second = {{"uniform", b.uniform}, {"unigram", b.unigram}, {"bigram", b.bigram}};
-        if (b.floor) found->second["floor"] = *b.floor;
-    } catch (const Error&) {  // the text is not at hand
+Json Runs::once(const std::string& what, const std::string& file, const std::function<Json(const std::string&)>& f) {
+    std::string key = what + " " + file, version = version_of(file);
+    {
+        std::lock_guard alone(mutex);
+        if (auto found = made.find(key); found != made.end() && found->second.version == version)
+            return found->second.result;
     }
-    return found->second;
+    Json result = f(file);  // it may take long: others need not wait
+    std::lock_guard alone(mutex);
+    made[key] = {version, result};
+    return result;
+}
+
+Json Runs::baselines(const std::string& data, const std::string& hash) {
+    return once("baselines " + hash, data, [&](const std::string&) -> Json {
+        try {
+            refuse_pipe(data);
+            Corpus corpus = load_corpus(data);
+            if (std::to_string(corpus.hash) != hash) return {};
+            Baselines b = measure_baselines(corpus);
+            Json found = {{"uniform", b.uniform}, {"unigram", b.unigram}, {"bigram", b.bigram}};
+            if (b.floor) found["floor"] = *b.floor;
+            return found;
+        } catch (const Error&) {  // the text is not at hand
+            return {};
+        }
+    });
 }
 
 Json Runs::describe(const std::string& name) {
@@ -185,18 +212,19 @@ Json Runs::describe(const std::string& name) {
     try {
         std::error_code error;
         auto has = [&](const char* file) { return fs::is_regular_file(at + "/" + file, error); };  // a pipe would wait
-        Json rows = has("metrics.csv") ? read_metrics(at + "/metrics.csv") : Json::array();
+        Json rows = has("metrics.csv") ? once("rows", at + "/metrics.csv", read_metrics) : Json::array();
         bool training = is_locked(at), finished = has("run.json");
         double summed_up = 0;  // the step at which run.json was written: a run that is resumed is further
         if (finished) {
-            run.update(read_summary(at + "/run.json"));
+            run.update(once("summary", at + "/run.json", read_summary));
             summed_up = run.value("steps", 0.0);
             if (training)  // these are of its earlier end
                 for (const char* key : {"final", "judged", "sample"}) run.erase(key);
         }
         if (has("model.safetensors") && (training || !finished)) {
-            std::string file = at + "/model.safetensors";
-            auto about = metadata_of(read_model(file), file);
+            Json metadata = once("metadata", at + "/model.safetensors",
+                                 [](const std::string& model) { return metadata_of(read_model(model), model); });
+            std::map<std::string, std::string> about = metadata;
             run["stage"] = about["stage"], run["options"] = Json::parse(about["options"]);
             run["best"] = {{"step", std::stoi(about["step"])}, {"val_loss", std::stod(about["val_loss"])}};
             if (!run.contains("baselines") && goes_on(about["stage"]))
@@ -256,15 +284,16 @@ std::vector<std::string> Runs::texts(const std::string& name) {
     std::string file = path(name) + "/model.safetensors";
     auto about = metadata_of(read_model(file), file);
     Options options = options_from_json(about["options"], file, {.stage = about["stage"]});
-    std::lock_guard once(mutex);
-    auto [found, is_new] = beginnings.try_emplace(str(about["stage"], about["corpus_hash"], " ", options.block_size));
-    if (!is_new) return found->second;
-    try {
-        refuse_pipe(options.data);
-        found->second = unseen_texts(options, task_of(about["stage"]));
-    } catch (const Error&) {  // the text is not at hand
-    }
-    return found->second;
+    std::string hash = about["corpus_hash"];
+    return once(str("texts ", about["stage"], " ", hash, " ", options.block_size), options.data,
+                [&](const std::string& data) -> Json {
+                    try {
+                        refuse_pipe(data);
+                        return unseen_texts(options, task_of(about["stage"]), hash);
+                    } catch (const Error&) {  // the text is not at hand
+                        return Json::array();
+                    }
+                });
 }
 
 }  // namespace babygpt::workshop

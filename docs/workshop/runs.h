@@ -1,5 +1,6 @@
 // What is in runs/, as the page shows it. Nothing in it is changed.
 #pragma once
+#include <functional>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -26,11 +27,17 @@ class Runs {
 
   private:
     nlohmann::json baselines(const std::string& data, const std::string& hash);
+    // What f makes of a file, made again when the file is another.
+    nlohmann::json once(const std::string& what, const std::string& file,
+                        const std::function<nlohmann::json(const std::string&)>& f);
 
+    struct Made {
+        std::string version;
+        nlohmann::json result;
+    };
     std::string directory;
     std::mutex mutex;
-    std::map<std::string, nlohmann::json> measured;              // baselines of texts
-    std::map<std::string, std::vector<std::string>> beginnings;  // texts to begin with
+    std::map<std::string, Made> made;  // by what it is, and of which file
 };
 
 }  // namespace babygpt::workshop
