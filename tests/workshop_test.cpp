@@ -71,11 +71,22 @@ void check_rows(const Opened& opened, const Question& question) {
         for (int row = 0; row < head["rows"]; ++row) {
             Json shown = look_at_row(opened, question, head["part"], head["layer"], head["head"], row);
             double total = 0, weights = 0;
-            for (const Json& place : shown["places"]) {
+            size_t size = shown["size"];
+            std::vector<double> query = shown["query"], keys = shown["keys"], values = shown["values"], result(size);
+            for (size_t j = 0; const Json& place : shown["places"]) {
+                double content = 0, distance = place.value("distance", 0.0), weight = place["weight"];
+                for (size_t c = 0; c < size; ++c) {
+                    content += query[c] * keys[j * size + c];
+                    result[c] += weight * values[j * size + c];
+                }
+                CHECK(std::abs(double(place["content"]) - content) < 1e-4);
+                CHECK(std::abs(double(place["scaled"]) - (content + distance) / std::sqrt(double(size))) < 1e-4);
+                ++j;
                 total += place["seen"] ? std::exp(double(place["scaled"])) : 0;
-                weights += double(place["weight"]);
+                weights += weight;
             }
             CHECK(weights == doctest::Approx(1));
+            for (size_t c = 0; c < size; ++c) CHECK(std::abs(double(shown["result"][c]) - result[c]) < 1e-4);
             for (const Json& place : shown["places"]) {
                 double weight = place["weight"], score = place["scaled"];
                 CHECK(std::abs(weight - (place["seen"] ? std::exp(score) / total : 0)) < 1e-5);
@@ -185,6 +196,55 @@ TEST_SUITE("workshop") {
                 check_rows(open_tiny(tiny(stage, positions)), {text});
             }
         check_rows(open_tiny(tiny("13_bert")), {.text = "bad", .second = "he_d", .padding = 5});
+    }
+
+    TEST_CASE("look: the share of distance is that of the queries' products with the distances' vectors") {
+        Opened opened = open_tiny(tiny("12_relative"));
+        Json seen = look(opened, {text});
+        REQUIRE(seen["heads"].size() == 4);
+        for (const Json& head : seen["heads"]) {
+            int layer = head["layer"], H = head["size"];
+            Tensor table;  // (2 * 24 - 1, H)
+            for (const auto& [name, tensor] : opened.module().parameters)
+                if (name == str("blocks.", layer, ".attention.distance_embedding.weight")) table = tensor;
+            REQUIRE(table.node);
+            double content = 0, distance = 0;
+            for (int i = 0; i < head["rows"]; ++i) {
+                Json row = look_at_row(opened, {text}, "", layer, head["head"], i);
+                for (int j = 0; j <= i; ++j) {
+                    double of_keys = 0, of_distance = 0;
+                    for (int c = 0; c < H; ++c) {
+                        double q = row["query"][size_t(c)];
+                        of_keys += q * double(row["keys"][size_t(j * H + c)]);
+                        of_distance += q * double(table.values()[size_t((i - j + 23) * H + c)]);
+                    }
+                    CHECK(std::abs(double(row["places"][size_t(j)]["distance"]) - of_distance) < 1e-4);
+                    content += std::abs(of_keys), distance += std::abs(of_distance);
+                }
+            }
+            CHECK(std::abs(double(head["distance"]) - distance / (content + distance)) < 1e-4);
+        }
+    }
+
+    TEST_CASE("look: the lines between a text and its translation are the model's cross-attentions") {
+        Opened opened = open_tiny(tiny("14_translate"));
+        Translator translator{*opened.translator, opened.tokenizer, 24};
+        Json seen = look(opened, {"bad"});
+        std::string translation = seen["translation"];
+        std::vector<Tensor> weights = align(translator, "bad", translation).cross_attentions;
+        REQUIRE(weights.size() == 2);
+        for (int layer = 0; layer < 2; ++layer)
+            for (int head = 0; head < 2; ++head) {
+                const Tensor& of_layer = weights[size_t(layer)];  // (1, heads, written, read)
+                for (int i = 0; i < int(seen["written"].size()); ++i) {
+                    Json places = look_at_row(opened, {"bad"}, "cross", layer, head, i)["places"];
+                    REQUIRE(int(places.size()) == of_layer.size(3));
+                    for (int j = 0; j < of_layer.size(3); ++j)
+                        CHECK(std::abs(double(places[size_t(j)]["weight"]) -
+                                       double(of_layer.values()[size_t(
+                                           (head * of_layer.size(2) + i) * of_layer.size(3) + j)])) < 1e-5);
+                }
+            }
     }
 
     TEST_CASE("look: a head whose neighbours were cut out keeps its number") {
@@ -491,6 +551,24 @@ TEST_SUITE("workshop") {
         done = true, copying.join();
         CHECK(answered == 50);
         served.post("/api/look", question);
+    }
+
+    TEST_CASE("server: a damaged metrics.csv and a damaged snapshot get a clear answer") {
+        Served served;
+        std::filesystem::path at = served.directory.path / "run";
+        std::filesystem::resize_file(at / "snapshots/20.safetensors", 1000);
+        Json question = {{"run", "run"}, {"text", text}, {"step", 20}};
+        std::string error = served.post("/api/look", question.dump(), 400)["error"];
+        CHECK(error.find("snapshots/20.safetensors is damaged") != std::string::npos);
+        question["step"] = 0;
+        served.post("/api/look", question.dump());
+        std::string heading = "step,train_loss,val_loss,tokens_per_second,seconds\n";
+        for (const std::string& rows : {std::string("7\n"), heading + "0,3.0,3.1,0.0,0.1\n20,2.5,x\n"}) {
+            write_whole((at / "metrics.csv").string(), rows);
+            Json run = served.get("/api/runs")["runs"][0];
+            CHECK(run["state"] == "damaged");
+            CHECK(run["problem"].get<std::string>().find("metrics.csv is ") != std::string::npos);
+        }
     }
 
     TEST_CASE("server: a run.json of other types is damaged, and pipes are no files") {
