@@ -149,24 +149,24 @@ try {
     assert.equal(await page.$$eval(".plots figure:first-child .note", (all) => all.length), 0);
     await page.click('tr[data-run="03_head"] .name');
     await page.waitForFunction(() => document.querySelector(".beside h2")?.textContent === "03_head");
-    for (let i = 0; i < 14; ++i) cpSync(join(runs, "03_head"), join(runs, "00_copy_" + i), {recursive: true});
-    await page.waitForSelector('tr[data-run="00_copy_13"]');
+    for (let i = 0; i < 14; ++i) cpSync(join(runs, "03_head"), join(runs, "copy_" + i), {recursive: true});
+    await page.waitForSelector('tr[data-run="copy_13"]');
     const ticked = (run) => page.isChecked(`tr[data-run="${run}"] input`);
-    assert.deepEqual([await ticked("00_copy_0"), await ticked("00_copy_13"), await ticked("03_head")], [true, true, false], "the newest 14");
-    rmSync(join(runs, "00_copy_0/snapshots/100.safetensors"));
-    cpSync(join(runs, "13_bert"), join(runs, "00_copy_bert"), {recursive: true});
-    rmSync(join(runs, "00_copy_bert/run.json"));  // as while it trains
+    assert.deepEqual([await ticked("copy_0"), await ticked("copy_9"), await ticked("03_head")], [true, true, false], "the newest 14");
+    rmSync(join(runs, "copy_0/snapshots/100.safetensors"));
+    cpSync(join(runs, "13_bert"), join(runs, "copy_bert"), {recursive: true});
+    rmSync(join(runs, "copy_bert/run.json"));  // as while it trains
     await page.check('label:has-text("characters seen") input');
-    await page.waitForSelector('.note:has-text("How many characters 00_copy_bert has seen is known when it has ended.")');
+    await page.waitForSelector('.note:has-text("How many characters copy_bert has seen is known when it has ended.")');
     await page.check('label:has-text("steps") input');
-    await page.click('tr[data-run="00_copy_0"] .name');
-    await page.waitForFunction(() => document.querySelector(".beside h2").textContent === "00_copy_0" && document.querySelector('input[aria-label="the sample\'s step"]').max === "2");
+    await page.click('tr[data-run="copy_0"] .name');
+    await page.waitForFunction(() => document.querySelector(".beside h2").textContent === "copy_0" && document.querySelector('input[aria-label="the sample\'s step"]').max === "2");
     await page.hover(".u-over", {position: {x: Math.round(await page.$eval(".u-over", (over) => over.clientWidth) / 3), y: 100}});
     await page.waitForFunction(() => /^the snapshot nearest to step 100: what it wrote at step (0|200),/.test(document.querySelector(".beside .note").textContent));
     await page.click('tr[data-run="03_head"] .name');
     await page.waitForFunction(() => document.querySelector(".beside h2").textContent === "03_head");
-    for (const name of readdirSync(runs)) if (name.startsWith("00_copy")) rmSync(join(runs, name), {recursive: true});
-    await page.waitForFunction(() => !document.querySelector('tr[data-run^="00_copy"]'));
+    for (const name of readdirSync(runs)) if (name.startsWith("copy")) rmSync(join(runs, name), {recursive: true});
+    await page.waitForFunction(() => !document.querySelector('tr[data-run^="copy"]'));
     await page.hover(".u-over", {position: {x: 2, y: 100}});
     await page.waitForFunction(() => /at step 0,/.test(document.querySelector(".beside .note")?.textContent));
     await page.hover(".u-over", {position: {x: 640, y: 100}});
