@@ -456,11 +456,12 @@ try {
 
   await check("narrow, dark, and nothing wider than the window", async () => {
     const phone = await open(null, {viewport: {width: 390, height: 800}, colorScheme: "dark"});
-    for (const hash of ["watch", "look?run=10_gpt", "write?run=10_gpt", "read?lesson=10_gpt"]) {
+    for (const hash of ["watch", "look?run=10_gpt", "look?run=14_translate", "write?run=10_gpt", "read?lesson=10_gpt"]) {
       await phone.page.goto(`${address}/#${hash}`);
       await phone.page.waitForSelector("tr[data-run], .head canvas, .bars li, .lesson h1");
       await phone.page.waitForTimeout(300);
       assert.ok(await fits(phone.page), hash);
+      if (hash === "watch") assert.ok(await phone.page.$eval("table.runs", (table) => table.getBoundingClientRect().bottom < document.querySelector(".plots").getBoundingClientRect().top), "the runs, then their curves");
       if (hash === "watch") for (const part of [".speed", ".rate"]) assert.ok(await phone.page.isVisible(`tr[data-run="10_gpt"] ${part}`), part);
       await shot(phone.page, "narrow_" + hash.replace(/\?.*/, ""));
     }
@@ -470,7 +471,7 @@ try {
   await check("enlarged by a quarter, and letters that can be read, light and dark", async () => {
     for (const colorScheme of ["light", "dark"]) {
       const near = await open(null, {viewport: {width: 1024, height: 720}, deviceScaleFactor: 1.25, colorScheme});
-      for (const hash of ["watch", "look?run=10_gpt", "look?run=13_bert&text=K_m won", "write?run=10_gpt", "read?lesson=03_head"]) {
+      for (const hash of ["watch", "look?run=10_gpt", "look?run=13_bert&text=K_m won", "look?run=14_translate", "write?run=10_gpt", "read?lesson=03_head"]) {
         await near.page.goto(`${address}/#${hash}`);
         await near.page.waitForSelector("tr[data-run], .head canvas, .bars li, .lesson .diagram svg");
         await near.page.waitForTimeout(300);
