@@ -477,7 +477,7 @@ try {
         await near.page.waitForTimeout(300);
         assert.ok(await fits(near.page), hash);
         const texts = "p, th, td, h1, h2, label, a, button, li span, .cells span, .state, .note, output, pre, figcaption";
-        const least = await contrast(near.page, `main :is(${texts}):not(.hidden td, .damaged td, .gone *, .lesson *)`);
+        const least = await contrast(near.page, `main :is(${texts}):not(.diagram *, .katex *)`);
         assert.ok(least >= 4.5, `${colorScheme} ${hash}: contrast ${least.toFixed(2)}`);
         const small = await near.page.$$eval("main *", (all) => Math.min(...all.filter((e) => e.offsetParent && !e.closest(".katex, svg") && e.childNodes.length && !e.children.length).map((e) => parseFloat(getComputedStyle(e).fontSize))));
         assert.ok(small >= 11, `${colorScheme} ${hash}: letters of ${small} px`);
