@@ -251,9 +251,18 @@ try {
     await page.waitForFunction(() => document.querySelectorAll(".scores tr.hidden").length === 19);
     const weights = await page.$$eval(".scores tbody tr", (rows) => rows.map((row) => parseFloat(row.cells[5].textContent)));
     assert.ok(Math.abs(weights.reduce((a, b) => a + b) - 1) < 0.02);
+    const answer = await (await fetch(address + "/api/look", {method: "POST", body: JSON.stringify({run: "10_gpt", step: 60, text})})).json();
+    const head = answer.heads.find((h) => h.layer === 1 && h.head === 2), bytes = Buffer.from(head.weights, "base64");
+    const seen = Array.from({length: text.length}, (_, column) => bytes.readUInt16LE(2 * (10 * text.length + column)) / 65535).filter((weight) => weight >= 0.015);
+    assert.equal(await page.$$eval(".strip svg path", (all) => all.length), seen.length, "a line for each weight that can be seen");
     const said = await page.textContent(".strip + .note");
     assert.ok(Math.abs(Number(/gives ([\d.]+)/.exec(said)[1]) - Math.max(...weights)) < 0.0011);
     await shot(page, "look");
+    await page.click(".cells span:nth-child(11)");  // it is held no more
+    await page.hover(".cells span:nth-child(5)");
+    await page.waitForFunction(() => document.querySelector(".cells .here")?.dataset.place === "4");
+    const guessed = await page.$$eval(".bars .glyph", (all) => all.map((glyph) => glyph.textContent));
+    assert.deepEqual(guessed, answer.likely[4].map(([c]) => c.replace(" ", "␣").replace("\n", "⏎")), "pointing at a character shows its guesses");
     const before = await page.textContent(".scores");
     await page.fill('textarea[aria-label="text"]', "Ω");
     await page.waitForFunction(() => /Ω/.test(document.querySelector(".problem").textContent));
@@ -268,9 +277,12 @@ try {
     const said = () => page.textContent(".time output");
     assert.match(await said(), /step 60/);
     const late = await page.$eval(".big canvas", (canvas) => canvas.toDataURL());
+    const about = () => page.$eval("main", (main) => [main.querySelector("textarea").value, main.querySelector(".map-title").textContent, main.querySelector(".cells .here").dataset.place]);
+    const same = await about();
     await page.fill('input[aria-label="step of training"]', "0");
     await page.waitForFunction(() => /step 0/.test(document.querySelector(".time output").textContent));
     await page.waitForFunction((old) => document.querySelector(".big canvas").toDataURL() !== old, late);
+    assert.deepEqual(await about(), same, "it is the same text, head and place");
     await page.click(".play");
     await page.waitForFunction(() => /step 60/.test(document.querySelector(".time output").textContent));
     await page.waitForFunction((old) => document.querySelector(".big canvas").toDataURL() === old, late);
@@ -430,6 +442,11 @@ try {
     console.log(`  ${(statSync(kept).size / 1e6).toFixed(1)} MB`);
     const alone = await open("file://" + kept, {offline: true});
     await alone.page.waitForSelector(".u-over");
+    await alone.page.focus('input[aria-label="the sample\'s step"]');
+    await alone.page.keyboard.press("Home");
+    await alone.page.waitForFunction(() => /at step 0,/.test(document.querySelector(".beside .note").textContent));
+    const {sample} = await (await fetch(address + "/api/sample", {method: "POST", body: JSON.stringify({run: "10_gpt", step: 0})})).json();
+    assert.equal(await alone.page.textContent(".beside .sample"), sample.trim());
     await alone.page.click('a:has-text("Look inside")');
     await alone.page.waitForSelector(".head canvas");
     const scores = async (p) => { await settled(p); await p.click('.stepper button:has-text("values")'); return p.textContent(".scores"); };
