@@ -155,8 +155,8 @@ struct BertEncoder : Module {
 
     Tensor operator()(Tensor x, const BertInput& input) const {  // (B, T, C)
         keep(input.hidden_states, x);
-        for (const BertLayer& each : layer) keep(input.hidden_states, x = each(x, input));
-        return x;
+        auto each = [this, input](size_t i, const Tensor& y) { return keep(input.hidden_states, layer[i](y, input)); };
+        return through_layers(layer.size(), x, each);
     }
 };
 //< encoder
@@ -252,6 +252,7 @@ int main(int argc, char** argv) {
                      .decay = true,
                      .clip = 1,
                      .eval_interval = 1000,
-                     .eval_batches = 40};
+                     .eval_batches = 40,
+                     .checkpoint = 0};
     return run_bert<Model>(argc, argv, defaults);
 }

@@ -192,10 +192,12 @@ struct BertEncoder : Module {
 
     Tensor operator()(Tensor x, const BertInput& input) const {  // (B, T, C)
         keep(input.hidden_states, x);
-        std::vector<PastKeyValue> nothing, &past = input.past_key_values ? *input.past_key_values : nothing;
-        past.resize(layer.size());
-        for (size_t i = 0; i < layer.size(); ++i) keep(input.hidden_states, x = layer[i](x, input, past[i]));
-        return x;
+        if (input.past_key_values) input.past_key_values->resize(layer.size());
+        auto each = [this, input](size_t i, const Tensor& y) {
+            PastKeyValue nothing, &past = input.past_key_values ? (*input.past_key_values)[i] : nothing;
+            return keep(input.hidden_states, layer[i](y, input, past));
+        };
+        return through_layers(layer.size(), x, each, input.encoder_hidden_states);
     }
 };
 //< encoder
@@ -290,6 +292,7 @@ int main(int argc, char** argv) {
                      .decay = true,
                      .clip = 1,
                      .eval_interval = 250,
-                     .eval_batches = 20};
+                     .eval_batches = 20,
+                     .checkpoint = 0};
     return run_translate<Model>(argc, argv, defaults);
 }

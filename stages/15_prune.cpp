@@ -184,12 +184,12 @@ struct BertEncoder : Module {
 
     Tensor operator()(Tensor x, const BertInput& input) const {  // (B, T, C)
         keep(input.hidden_states, x);
-        for (size_t i = 0; i < layer.size(); ++i) {
+        auto each = [this, input](size_t i, const Tensor& y) {
             BertInput layer_input = input;  // to the layer only its own part of the head mask
             layer_input.head_mask = layer_head_mask(input.head_mask, i, config);
-            keep(input.hidden_states, x = layer[i](x, layer_input));
-        }
-        return x;
+            return keep(input.hidden_states, layer[i](y, layer_input));
+        };
+        return through_layers(layer.size(), x, each);
     }
 };
 //< encoder
@@ -292,6 +292,7 @@ int main(int argc, char** argv) {
                      .clip = 1,
                      .eval_interval = 200,
                      .eval_batches = 40,
+                     .checkpoint = 0,
                      .model = "runs/13_bert",
                      .tolerance = 0.5};
     return run_prune<Model>(argc, argv, defaults);

@@ -275,6 +275,7 @@ int main(int argc, char** argv) {
                      .clip = 1,
                      .eval_interval = 1000,
                      .eval_batches = 40,
-                     .checkpoint = 1};
+                     .checkpoint = 1,
+                     .chunk = 0};
     return measure_memory<Model>(argc, argv, defaults);
 }

@@ -43,8 +43,10 @@ TEST_SUITE("command line") {
             CHECK(losses(shell, "forgets_" + k) == losses(shell, "plain"));
             CHECK(tensors(shell, "forgets_" + k + "/model.safetensors") == tensors(shell, "plain/model.safetensors"));
         }
-        works(shell, "13_bert " + small + "--steps 6 --out bert");
-        CHECK(losses(shell, "bert") == losses(shell, "plain"));
+        for (const std::string& k : Words{"0", "2"}) {
+            works(shell, "13_bert " + small + "--steps 6 --out bert --checkpoint " + k);
+            CHECK(losses(shell, "bert") == losses(shell, "plain"));
+        }
     }
 
     TEST_CASE("16_memory: a run that stopped ends with the same bytes, with the options it had or with others" *
@@ -86,7 +88,8 @@ TEST_SUITE("command line") {
         refuses(shell, "16_memory train --checkpoint -1", "'-1' is not a whole number from 0 to 1000");
         refuses(shell, "16_memory train --chunk many", "'many' is not a whole number");
         refuses(shell, "16_memory train --chunk 48", "--block-size 128 is not a multiple of --chunk 48");
-        refuses(shell, "13_bert --checkpoint 1", "has no --checkpoint");
+        refuses(shell, "13_bert --chunk 16", "has no --chunk");
+        refuses(shell, "15_prune train --chunk 16", "has no --chunk");
     }
 
     TEST_CASE("10_gpt, 12_relative: --checkpoint trains to the same losses and weights, and is kept for --resume" *
@@ -120,13 +123,12 @@ TEST_SUITE("command line") {
                    "--out run " +
                    more;
         };
-        Result plain = shell(within_limit("16_memory", "--checkpoint 0")), bert = shell(within_limit("13_bert"));
-        for (const Result& result : {plain, bert}) {
-            CHECK(result.code == 2);
-            CHECK(says(result.err, "not enough memory"));
+        for (const std::string program : {"16_memory", "13_bert"}) {
+            Result plain = shell(within_limit(program, "--checkpoint 0"));
+            CHECK(plain.code == 2);
+            CHECK(says(plain.err, "not enough memory"));
+            CHECK(plain.err.ends_with("choose smaller sizes, or --checkpoint 1\n"));
+            works(shell, within_limit(program, "--checkpoint 1"));
         }
-        CHECK(plain.err.ends_with("choose smaller sizes, or --checkpoint 1\n"));
-        CHECK(bert.err.ends_with("choose smaller sizes\n"));  // it has no such option
-        works(shell, within_limit("16_memory", "--checkpoint 1"));
     }
 }

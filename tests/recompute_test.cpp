@@ -1,7 +1,8 @@
-// checkpoint() and stage 16: the same gradients in less memory.
+// checkpoint(), through_layers() and stage 16: the same gradients in less memory.
 #include "common/tensor/allocator.h"
 #include "common/train/pretraining.h"
 #include "common/train/training_step.h"
+#include "common/train/translation.h"
 #include "tests/check.h"
 #include "tests/fixture.h"
 
@@ -13,6 +14,12 @@ namespace stage16 {
 namespace recompute_test {
 namespace stage13 {
 #include "stages/13_bert.cpp"
+}
+namespace stage14 {
+#include "stages/14_translate.cpp"
+}
+namespace stage15 {
+#include "stages/15_prune.cpp"
 }
 }  // namespace recompute_test
 #undef main
@@ -64,6 +71,13 @@ BertInput input(int T = 8) {
     return {.input_ids = ids, .attention_mask = padding({T, T - 2}, T)};
 }
 
+std::vector<real> gradients_of(const Module& model) {
+    std::vector<real> all;
+    for (const auto& [name, tensor] : model.parameters)
+        all.insert(all.end(), tensor.grad().begin(), tensor.grad().end());
+    return all;
+}
+
 // The gradients of a step; peak is what it took at most, beyond what was there.
 template <class Model = stage16::Model>
 std::vector<real> step(const BertConfig& config, const BertInput& in, size_t* peak = nullptr) {
@@ -81,10 +95,28 @@ std::vector<real> step(const BertConfig& config, const BertInput& in, size_t* pe
         loss.backward();
         if (peak) *peak = peak_bytes() - before;
     }
-    std::vector<real> all;
-    for (const auto& [name, tensor] : model.parameters)
-        all.insert(all.end(), tensor.grad().begin(), tensor.grad().end());
-    return all;
+    return gradients_of(model);
+}
+
+// The same of 14: the decoder's layers all look at what the encoder has read.
+std::vector<real> translator_step(int layers, size_t* peak = nullptr) {
+    Rng start(1), masks(2);
+    stage14::Model model(sizes(layers), start);
+    auto run = [&] {
+        for (Module::Parameter& parameter : model.parameters) parameter.tensor.clear_grad();
+        DropoutScope training(masks);
+        BertInput read = input(8), written = input(7);
+        written.encoder_hidden_states = model.encode(read), written.encoder_attention_mask = read.attention_mask;
+        Tensor loss = cross_entropy(model.decode(written), *written.input_ids);
+        written.encoder_hidden_states = {};
+        loss.backward();
+    };
+    if (peak) run();  // makes room for gradients
+    size_t before = live_bytes();
+    reset_peak();
+    run();
+    if (peak) *peak = peak_bytes() - before;
+    return gradients_of(model);
 }
 
 const Sentences& tales() {
@@ -92,25 +124,41 @@ const Sentences& tales() {
     return text;
 }
 
-std::vector<double> losses(int checkpoint, int threads) {
-    Options o{.stage = "16_memory",
-              .batch_size = 4,
-              .block_size = 128,
-              .n_embd = 16,
-              .n_head = 2,
-              .n_layer = 3,
-              .positions = "relative_key",
-              .dropout = 0.1,
-              .steps = 4,
-              .learning_rate = 1e-2,
-              .threads = threads,
-              .checkpoint = checkpoint};
-    PreTraining objective(o, tales(),
-                          [](const BertConfig& c, Rng& rng) { return std::make_unique<stage16::Model>(c, rng); });
+Options small_options(int checkpoint, int threads) {
+    return {.stage = "16_memory",
+            .batch_size = 4,
+            .block_size = 128,
+            .n_embd = 16,
+            .n_head = 2,
+            .n_layer = 3,
+            .positions = "relative_key",
+            .dropout = 0.1,
+            .steps = 4,
+            .learning_rate = 1e-2,
+            .threads = threads,
+            .checkpoint = checkpoint};
+}
+
+std::vector<double> losses(const Options& o, const Objective& objective) {
     Trainer trainer(o, objective);
     std::vector<double> all;
     for (int i = 0; i < 4; ++i) all.push_back(trainer.step());
     return all;
+}
+template <class Model>
+std::vector<double> losses(int checkpoint, int threads) {
+    Options o = small_options(checkpoint, threads);
+    return losses(o, PreTraining(o, tales(), [](const BertConfig& c, Rng& rng) -> std::unique_ptr<PreTrainingModel> {
+                      return std::make_unique<Model>(c, rng);
+                  }));
+}
+template <>
+std::vector<double> losses<stage14::Model>(int checkpoint, int threads) {
+    static const ParallelCorpus pairs = load_pairs("pairs");
+    Options o = small_options(checkpoint, threads);
+    return losses(o, Translation(o, pairs, [](const BertConfig& c, Rng& rng) -> std::unique_ptr<EncoderDecoder> {
+                      return std::make_unique<stage14::Model>(c, rng);
+                  }));
 }
 
 }  // namespace
@@ -242,6 +290,73 @@ TEST_SUITE("recompute") {
         CHECK(refused == 1);
     }
 
+    TEST_CASE("checkpoint: a second tensor that f owns gets its gradient, to the bit, wherever else it is used") {
+        Layer layer;
+        Tensor x = random_tensor({2, 8}), outside = random_tensor({2, 8}, 2);
+        auto gradient = [&](bool forgets, bool later) {
+            x.clear_grad(), outside.clear_grad();
+            Tensor h = layer(outside), y = x;
+            for (int i = 0; i < 3; ++i) {
+                auto f = [h, layer](const Tensor& z) { return layer(z * h) + h; };
+                y = forgets ? checkpoint(f, y, h) : f(y);
+            }
+            (later ? sum(y) + sum(h) : sum(h) + sum(y)).backward();
+            return std::pair(copy(x.grad()), copy(outside.grad()));
+        };
+        for (bool later : {false, true}) CHECK(gradient(true, later) == gradient(false, later));
+    }
+
+    TEST_CASE("13, 14, 15: every k gives the same gradients to the bit, with dropout, in less memory") {
+        std::vector<real> bert = step<stage13::Model>(sizes(), input()),
+                          prunable = step<stage15::Model>(sizes(), input()), translator = translator_step(5);
+        size_t plain[3], less[3];
+        step<stage13::Model>(sizes(12), input(), &plain[0]), step<stage15::Model>(sizes(12), input(), &plain[1]);
+        translator_step(12, &plain[2]);
+        for (int k : {1, 2, 3, 4, 5, 6}) {
+            CAPTURE(k);
+            CheckpointScope checkpointing(k);
+            CHECK(same_bytes(step<stage13::Model>(sizes(), input()), bert));
+            CHECK(same_bytes(step<stage15::Model>(sizes(), input()), prunable));
+            CHECK(same_bytes(translator_step(5), translator));
+        }
+        CheckpointScope checkpointing(1);
+        step<stage13::Model>(sizes(12), input(), &less[0]), step<stage15::Model>(sizes(12), input(), &less[1]);
+        translator_step(12, &less[2]);
+        for (int i : {0, 1, 2}) CHECK(double(less[i]) < 0.35 * double(plain[i]));
+    }
+
+    TEST_CASE("15: a head mask gets its gradient through checkpoints, too") {
+        Tensor head_mask = random_tensor({5, 4}, 6);
+        auto gradient = [&](int k) {
+            head_mask.clear_grad();
+            BertInput in = input();
+            in.head_mask = head_mask;
+            CheckpointScope checkpointing(k);
+            step<stage15::Model>(sizes(), in);
+            return copy(head_mask.grad());
+        };
+        for (int k : {1, 2}) CHECK(gradient(k) == gradient(0));
+    }
+
+    TEST_CASE("13, 14, 15: what is to be kept is refused while layers are computed again, but for reading") {
+        Rng rng(1);
+        stage13::Model bert(sizes(), rng);
+        stage14::Model translator(sizes(), rng);
+        CheckpointScope checkpointing(2);
+        std::vector<Tensor> kept;
+        std::vector<PastKeyValue> past;
+        BertInput states = input(), maps = input(), cross = input(), cache = input();
+        states.hidden_states = &kept, maps.attentions = &kept, cross.cross_attentions = &kept;
+        cache.past_key_values = &past;
+        for (const BertInput& wrong : {states, maps})
+            check_error([&] { bert(wrong); }, {"incompatible with gradient checkpointing"});
+        for (const BertInput& wrong : {states, maps, cross, cache})
+            check_error([&] { translator.decode(wrong); }, {"incompatible with gradient checkpointing"});
+        NoGrad reading;
+        bert(states);
+        CHECK(kept.size() == 6);
+    }
+
     TEST_CASE("16: every k gives the gradients of 13 to the bit, also one that does not divide the layers") {
         std::vector<real> expected = step<stage13::Model>(sizes(), input());
         for (int k : {0, 1, 2, 3, 4, 5, 6, 1000}) {
@@ -276,12 +391,10 @@ TEST_SUITE("recompute") {
         Rng rng(1);
         stage16::Model model(config, rng);
         std::vector<Tensor> kept;
-        std::vector<PastKeyValue> past;
-        BertInput states = input(), maps = input(), cache = input();
-        states.hidden_states = &kept, maps.attentions = &kept, cache.past_key_values = &past;
+        BertInput states = input(), maps = input();
+        states.hidden_states = &kept, maps.attentions = &kept;
         check_error([&] { model(states); }, {"incompatible with gradient checkpointing", "NoGrad"});
         check_error([&] { model(maps); }, {"incompatible with gradient checkpointing"});
-        check_error([&] { model(cache); }, {"past_key_values", "incompatible with gradient checkpointing"});
         NoGrad reading;
         kept.clear();
         model(states);
@@ -342,11 +455,13 @@ TEST_SUITE("recompute") {
         CHECK(reads(2) < 0.5 * reads(0));
     }
 
-    TEST_CASE("16: training goes the same way to the bit, on one thread and on two") {
-        for (int threads : {1, 2}) {
-            CAPTURE(threads);
-            std::vector<double> expected = losses(0, threads);
-            for (int k : {1, 2, 3}) CHECK(losses(k, threads) == expected);
-        }
+    TEST_CASE("13 to 16: training goes the same way to the bit, on one thread and on two") {
+        for (auto train :
+             {losses<stage13::Model>, losses<stage14::Model>, losses<stage15::Model>, losses<stage16::Model>})
+            for (int threads : {1, 2}) {
+                CAPTURE(threads);
+                std::vector<double> expected = train(0, threads);
+                for (int k : {1, 2, 3}) CHECK(train(k, threads) == expected);
+            }
     }
 }

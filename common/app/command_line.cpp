@@ -256,7 +256,7 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
         fail("--n-embd ", options.n_embd, " is not a multiple of --n-head ", options.n_head,
              "; each head takes an equal share, so try --n-embd ",
              (options.n_embd / options.n_head + 1) * options.n_head);
-    if (options.chunk && options.block_size % options.chunk)
+    if (options.chunk > 0 && options.block_size % options.chunk)
         fail("--block-size ", options.block_size, " is not a multiple of --chunk ", options.chunk,
              "; texts are padded to whole chunks, and the longest must fit");
     return chosen->command;

@@ -27,7 +27,7 @@ bool fills(const Options& stage) { return stage.task == Task::fill || stage.task
 bool no_pairs(const Options& stage) { return !translates(stage); }
 bool draws(const Options& stage) { return fills(stage) || translates(stage); }
 bool checkpoints(const Options& stage) { return stage.checkpoint >= 0; }
-bool chunks(const Options& stage) { return checkpoints(stage) && fills(stage); }
+bool chunks(const Options& stage) { return stage.chunk >= 0; }
 constexpr auto prunes = with<&Options::tolerance>;
 constexpr auto trains = with<&Options::steps>, uses_trainer = with<&Options::n_embd>;  // 01 has a loop of its own
 

@@ -45,7 +45,7 @@ struct Options {
     int save_interval = 1000;
     int snapshots = 20;   // MB in all
     int checkpoint = -1;  // -1: this stage has no such thing
-    int chunk = 0;
+    int chunk = -1;
     bool resume = false;
 
     // sampling

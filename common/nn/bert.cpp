@@ -13,6 +13,7 @@ void BertInput::check() const {
     if (!input_ids && !inputs_embeds.node) fail("You have to specify either input_ids or inputs_embeds");
     if (input_ids && attention_mask.values.empty() && std::ranges::count(input_ids->ids, 0))
         warn_once("there is padding ([PAD], token 0) and no attention_mask: it is read like any other token");
+    if (CheckpointScope::blocks() && grad_enabled()) check_keeps_nothing();
 }
 
 Tensor layer_head_mask(const Tensor& head_mask, size_t layer, const BertConfig& c) {
@@ -75,7 +76,7 @@ BertConfig bert_config(const Options& o, int vocab_size) {
             .initializer_range = 0.5 / std::sqrt(o.n_embd),  // at BERT's width of 768 about its 0.02
             .position_embedding_type = o.positions,
             .gradient_checkpointing = std::max(0, o.checkpoint),
-            .chunk_size_feed_forward = o.chunk,
+            .chunk_size_feed_forward = std::max(0, o.chunk),
             .pruned_heads = parse_heads(o.pruned_heads)};
 }
 
@@ -84,7 +85,7 @@ int BertInput::past_key_values_length() const {
 }
 
 void BertInput::check_keeps_nothing() const {
-    if (hidden_states || attentions || past_key_values)
+    if (hidden_states || attentions || cross_attentions || past_key_values)
         fail(
             "past_key_values, output_hidden_states and output_attentions are incompatible with gradient checkpointing ",
             "while training; ask for them under NoGrad, or set gradient_checkpointing to 0");

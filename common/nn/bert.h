@@ -37,13 +37,15 @@ struct BertInput {
     std::vector<Tensor>* cross_attentions = nullptr;  // (B, heads, T, S) of each layer
 
     int past_key_values_length() const;  // tokens written before the new ones
-    // Fails if there are both or neither of ids and embeddings; warns of padding without a mask.
+    // Fails if there are both or neither of ids and embeddings, or if layers that are computed again are to keep
+    // something; warns of padding without a mask.
     void check() const;
     // Fails if something is to be kept: layers that are computed twice would keep it twice.
     void check_keeps_nothing() const;
 };
-inline void keep(std::vector<Tensor>* kept, const Tensor& x) {
+inline Tensor keep(std::vector<Tensor>* kept, const Tensor& x) {
     if (kept) kept->push_back(x);
+    return x;
 }
 
 struct BertForPreTrainingOutput {
