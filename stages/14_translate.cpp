@@ -214,7 +214,7 @@ struct BertModel : Module {
     }
 
     Tensor operator()(const BertInput& input) const {
-        input.check();
+        input.check(BertInput::with_decoding);
         return encoder(embeddings(input), input);  // (B, T, C)
     }
 };

@@ -222,7 +222,7 @@ struct BertModel : Module {
     }
 
     std::pair<Tensor, Tensor> operator()(const BertInput& input) const {
-        input.check();
+        input.check(BertInput::with_head_mask);
         Tensor x = encoder(embeddings(input), input);  // (B, T, C)
         return {x, pooler(x)};                         // last_hidden_state and pooler_output
     }

@@ -357,6 +357,28 @@ TEST_SUITE("recompute") {
         CHECK(kept.size() == 6);
     }
 
+    TEST_CASE("what a model would ignore is refused: head masks outside of 15, an encoder's states outside of 14") {
+        Rng rng(1);
+        stage13::Model bert(sizes(), rng);
+        stage14::Model translator(sizes(), rng);
+        stage15::Model prunable(sizes(), rng);
+        stage16::Model small(sizes(), rng);
+        std::vector<Tensor> kept;
+        std::vector<PastKeyValue> past;
+        BertInput masked = input(), told = input(), cache = input(), cross = input();
+        masked.head_mask = Tensor::zeros({4}), told.encoder_hidden_states = Tensor::zeros({2, 3, 16});
+        cache.past_key_values = &past, cross.cross_attentions = &kept;
+        const std::vector<const PreTrainingModel*> of_pairs{&bert, &small, &prunable};
+        for (size_t i : {0, 1}) check_error([&] { (*of_pairs[i])(masked); }, {"would ignore head_mask", "stage 15"});
+        check_error([&] { translator.encode(masked); }, {"would ignore head_mask"});
+        for (const PreTrainingModel* model : of_pairs)
+            for (const BertInput& wrong : {told, cache, cross})
+                check_error([&] { (*model)(wrong); }, {"would ignore encoder_hidden_states", "stage 14"});
+        CHECK_NOTHROW(prunable(masked));
+        CHECK_NOTHROW(translator.decode(told));
+        CHECK_NOTHROW(translator.decode(cache));
+    }
+
     TEST_CASE("16: every k gives the gradients of 13 to the bit, also one that does not divide the layers") {
         std::vector<real> expected = step<stage13::Model>(sizes(), input());
         for (int k : {0, 1, 2, 3, 4, 5, 6, 1000}) {
@@ -420,8 +442,15 @@ TEST_SUITE("recompute") {
         BertInput states = input(), maps = input(), masked = input(), embedded;
         states.hidden_states = &kept, maps.attentions = &kept, masked.head_mask = Tensor::zeros({4});
         embedded.inputs_embeds = Tensor::zeros({1, 4, 16});
-        for (const BertInput& wrong : {states, maps, masked, embedded})
-            check_error([&] { (*chunked)(wrong); }, {"head_mask", "not passed on", "without --chunk"});
+        for (const BertInput& wrong : {states, maps, embedded})
+            check_error([&] { (*chunked)(wrong); }, {"not passed on", "without --chunk"});
+        check_error([&] { (*chunked)(masked); }, {"would ignore head_mask"});
+        for (const Shape& shape : {Shape{2, 1, 8, 8}, Shape{1, 1, 1, 8}}) {
+            BertInput other = input();
+            other.attention_mask = padding(std::vector<int>(size_t(shape[0] * shape[2]), 7), 8);
+            other.attention_mask.shape = shape;
+            check_error([&] { (*chunked)(other); }, {"attention_mask has to be (2,1,1,8), not " + to_string(shape)});
+        }
     }
 
     TEST_CASE("16: less at the peak, for checkpoints, for chunks, and least for both") {

@@ -8,11 +8,16 @@
 
 namespace babygpt {
 
-void BertInput::check() const {
+void BertInput::check(Extra taken) const {
     if (input_ids && inputs_embeds.node) fail("You cannot specify both input_ids and inputs_embeds at the same time");
     if (!input_ids && !inputs_embeds.node) fail("You have to specify either input_ids or inputs_embeds");
     if (input_ids && attention_mask.values.empty() && std::ranges::count(input_ids->ids, 0))
         warn_once("there is padding ([PAD], token 0) and no attention_mask: it is read like any other token");
+    if (head_mask.node && taken != with_head_mask) fail("this model would ignore head_mask; that of stage 15 takes it");
+    if ((encoder_hidden_states.node || past_key_values || cross_attentions) && taken != with_decoding)
+        fail(
+            "this model would ignore encoder_hidden_states, past_key_values and cross_attentions; that of stage 14 "
+            "takes them");
     if (CheckpointScope::blocks() && grad_enabled()) check_keeps_nothing();
 }
 

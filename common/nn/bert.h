@@ -37,9 +37,11 @@ struct BertInput {
     std::vector<Tensor>* cross_attentions = nullptr;  // (B, heads, T, S) of each layer
 
     int past_key_values_length() const;  // tokens written before the new ones
-    // Fails if there are both or neither of ids and embeddings, or if layers that are computed again are to keep
-    // something; warns of padding without a mask.
-    void check() const;
+    // What only some models do something with.
+    enum Extra { none, with_head_mask, with_decoding };
+    // Fails if there are both or neither of ids and embeddings, if something comes in that the model would ignore, or
+    // if layers that are computed again are to keep something; warns of padding without a mask.
+    void check(Extra taken = none) const;
     // Fails if something is to be kept: layers that are computed twice would keep it twice.
     void check_keeps_nothing() const;
 };
