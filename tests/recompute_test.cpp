@@ -31,17 +31,17 @@ namespace {
 
 using Function = std::function<Tensor(const Tensor&)>;
 
-// The value of f(x), then the gradients of all that it is made of, with dropout's coins from seed 5.
+// The value of f(x), then the gradients of all that it is made of, with dropout masks from seed 5.
 std::vector<std::vector<real>> all_of(const Function& f, const Tensor& x, std::vector<Tensor> parameters) {
     parameters.push_back(x);
     for (Tensor& parameter : parameters) parameter.clear_grad();
-    Rng coins(5);
-    DropoutScope training(coins);
+    Rng masks(5);
+    DropoutScope training(masks);
     Tensor y = f(x);
     std::vector<std::vector<real>> all{copy(y.values())};
     y.backward(random_constant(y.shape(), 9));
     for (const Tensor& parameter : parameters) all.push_back(copy(parameter.grad()));
-    all.push_back({real(coins.next() >> 40)});  // the stream goes on where it would have
+    all.push_back({real(masks.next() >> 40)});  // the stream goes on where it would have
     return all;
 }
 
@@ -81,13 +81,13 @@ std::vector<real> gradients_of(const Module& model) {
 // The gradients of a step; peak is what it took at most, beyond what was there.
 template <class Model = stage16::Model>
 std::vector<real> step(const BertConfig& config, const BertInput& in, size_t* peak = nullptr) {
-    Rng start(1), coins(2);
+    Rng start(1), masks(2);
     Model model(config, start);
     for (int i = 0; i < (peak ? 2 : 1); ++i) {  // the first also makes room for gradients
         for (Module::Parameter& parameter : model.parameters) parameter.tensor.clear_grad();
         size_t before = live_bytes();
         reset_peak();
-        DropoutScope training(coins);
+        DropoutScope training(masks);
         BertForPreTrainingOutput out = model(in);
         Tensor loss = cross_entropy(out.prediction_logits, *in.input_ids) +
                       cross_entropy(out.seq_relationship_logits, Tokens(in.input_ids->B, 1));
@@ -164,7 +164,7 @@ std::vector<double> losses<stage14::Model>(int checkpoint, int threads) {
 }  // namespace
 
 TEST_SUITE("recompute") {
-    TEST_CASE("checkpoint: value and gradients are the same to the bit, dropout's coins included") {
+    TEST_CASE("checkpoint: value and gradients are the same to the bit, dropout masks included") {
         Layer layer;
         Tensor x = random_tensor({2, 3, 8}, 4);
         Function plain = [&](const Tensor& y) { return layer(layer(y)); };
@@ -180,8 +180,8 @@ TEST_SUITE("recompute") {
         Layer layer;
         Tensor x = random_tensor({2, 3, 8}, 4);
         auto f = [&] {
-            Rng coins(5);
-            DropoutScope training(coins);
+            Rng masks(5);
+            DropoutScope training(masks);
             return checkpoint(layer, checkpoint(layer, x)) * x;  // and x is used elsewhere
         };
         check_gradients(f, {x, layer.weight, layer.bias, layer.gain}, 20, in_double ? 1e-6 : 3e-2);
@@ -217,15 +217,15 @@ TEST_SUITE("recompute") {
         CHECK_NOTHROW(sum(checkpoint([&](const Tensor& y) { return y; }, x)).backward());
     }
 
-    TEST_CASE("checkpoint: outside of a DropoutScope no coins are thrown, also where the walk is inside of one") {
+    TEST_CASE("checkpoint: outside of a DropoutScope no dropout mask is drawn, also where the walk is inside of one") {
         Layer layer;
         Tensor x = random_tensor({2, 8}, 4);
         sum(layer(x)).backward();
         std::vector<real> expected = copy(x.grad());
         x.clear_grad();
         Tensor loss = sum(checkpoint(layer, x));
-        Rng coins(1);
-        DropoutScope training(coins);
+        Rng masks(1);
+        DropoutScope training(masks);
         loss.backward();
         CHECK(copy(x.grad()) == expected);
     }
@@ -399,7 +399,7 @@ TEST_SUITE("recompute") {
             }
     }
 
-    TEST_CASE("16: with dropout, chunks within checkpoints are computed again with the coins of the first time") {
+    TEST_CASE("16: with dropout, chunks within checkpoints are computed again with the masks of the first time") {
         BertConfig chunked = sizes(), both = sizes();
         chunked.chunk_size_feed_forward = both.chunk_size_feed_forward = 4, both.gradient_checkpointing = 2;
         CHECK(same_bytes(step(chunked, input()), step(both, input())));

@@ -157,7 +157,7 @@ def train(kind, B, T, c, heads, layers, V, p):
 
 #> checkpointed
 class Forgetful(nn.Module):
-    """Forgets what a layer computes inside, and computes it again on the way back, with the same coins."""
+    """Forgets what a layer computes inside, and computes it again on the way back, with the same dropout mask."""
 
     def __init__(self, layer):
         super().__init__()

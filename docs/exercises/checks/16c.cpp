@@ -37,7 +37,7 @@ std::string check() {
         expect_same(with + "dx", dx, right_dx, "What was dropped on the way forward must be dropped on the way back.");
         expect_same(with + "weight gradients", weight_gradients, right, "These follow from the same mask.");
         expect(p == 0 || stream.state == stands, with + "the stream has gone on during backward",
-               "The next step's coins must not depend on what was computed again: throw from a copy.");
+               "The next step's masks must not depend on what was computed again: draw from a copy.");
     }
-    return "The same coins on the way back, and the stream stands where it stood.";
+    return "The same dropout masks on the way back, and the stream stands where it stood.";
 }

@@ -1,7 +1,7 @@
 // Bug hunt 16c: the gradients are right, until there is dropout.
 //
 // A layer that forgets what it computed and computes it again when the gradient comes. Several of them stand one behind
-// the other and draw dropout's coins from the same stream.
+// the other and draw their dropout masks from the same stream.
 //
 // The symptom: without dropout all gradients are right to the last digit. With dropout the loss still falls, and looks
 // as it should. But the gradients are wrong, though the results of the layers are right.
@@ -40,9 +40,9 @@ struct ForgetfulLayer {
 
     Row input = {};
 
-    void compute(const Row& x, Rng& coins, Row& y, Row& mask) const {
+    void compute(const Row& x, Rng& numbers, Row& y, Row& mask) const {
         for (double number : x) {
-            mask.push_back(coins.uniform() < p ? 0 : 1 / (1 - p));
+            mask.push_back(numbers.uniform() < p ? 0 : 1 / (1 - p));
             y.push_back(std::tanh(weight * number) * mask.back());
         }
     }

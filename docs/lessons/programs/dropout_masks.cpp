@@ -1,4 +1,4 @@
-// Lesson 16: how far the gradient is off when what is computed again throws other coins: the cosine of the angle
+// Lesson 16: how far the gradient is off when what is computed again draws other dropout masks: the cosine of the angle
 // between it and the right one, 1 where they point the same way and 0 where they have nothing in common.
 #include <cmath>
 #include <cstdio>
@@ -12,7 +12,7 @@ namespace right {
 #include "stages/16_memory.cpp"
 }
 
-Tensor other_coins(const std::function<Tensor(const Tensor&)>& f, const Tensor& x) {  // checkpoint() without its memory
+Tensor other_masks(const std::function<Tensor(const Tensor&)>& f, const Tensor& x) {  // checkpoint() without its memory
     auto forgetting = [&] {
         NoGrad forget;
         return f(x);
@@ -24,7 +24,7 @@ Tensor other_coins(const std::function<Tensor(const Tensor&)>& f, const Tensor& 
         add_grad(x, std::move(again_x.node->grad));
     });
 }
-#define checkpoint(f, x) other_coins(f, x)
+#define checkpoint(f, x) other_masks(f, x)
 namespace wrong {
 #include "stages/16_memory.cpp"
 }
@@ -43,11 +43,11 @@ std::vector<real> gradient(int layers, double p) {
                       .max_position_embeddings = 64,
                       .initializer_range = 0.0625,
                       .gradient_checkpointing = 1};
-    Rng start(1), text(2), coins(3);
+    Rng start(1), text(2), masks(3);
     Model model(config, start);
     Tokens ids(8, 64);
     for (int& id : ids.ids) id = 1 + int(text.below(63));
-    DropoutScope training(coins);
+    DropoutScope training(masks);
     cross_entropy(model({.input_ids = ids}).prediction_logits, ids).backward();
     std::vector<real> all;
     for (const auto& [name, tensor] : model.parameters)
