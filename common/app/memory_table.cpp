@@ -68,16 +68,16 @@ struct Way {
     int checkpoint, chunk;
 };
 
-// Three steps of each, in turn, so that what else the machine does falls on all alike.
+// So many steps of each, in turn, so that what else the machine does falls on all alike.
 std::vector<std::unique_ptr<Measured>> measure(const MakeBert& make, const Options& o, int layers, int length,
-                                               const std::vector<Way>& ways) {
+                                               const std::vector<Way>& ways, int steps) {
     std::vector<std::unique_ptr<Measured>> all;
     for (const Way& way : ways) {
         Options with = o;
         with.n_layer = layers, with.block_size = length, with.checkpoint = way.checkpoint, with.chunk = way.chunk;
         all.push_back(std::make_unique<Measured>(make, bert_config(with, 64), length));
     }
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < steps; ++i)
         for (auto& each : all) each->step();
     return all;
 }
@@ -98,7 +98,7 @@ void print_tables(const MakeBert& make, const Options& o) {
     std::printf("\n");
     for (int layers : {4, 12, 32})
         for (int length : {64, 128, 256, 512}) {
-            auto of = measure(make, o, layers, length, {{0, 0}, {1, 0}, {0, 16}, {1, 16}});
+            auto of = measure(make, o, layers, length, {{0, 0}, {1, 0}, {0, 16}, {1, 16}}, 5);
             std::printf("%-8s %7.2f %7.1f", str(layers, "x", length).c_str(), of[0]->megabytes(),
                         of[0]->milliseconds());
             for (size_t way : {1, 2, 3}) std::printf(" %s", shares(*of[way], *of[0]).c_str());
@@ -108,7 +108,7 @@ void print_tables(const MakeBert& make, const Options& o) {
     std::printf("\n32x64, --checkpoint k\n\nk            MB            ms\n");
     std::vector<Way> ways;
     for (int k : {32, 16, 8, 4, 3, 2, 1}) ways.push_back({k, 0});
-    auto of = measure(make, o, 32, 64, ways);
+    auto of = measure(make, o, 32, 64, ways, 9);
     for (size_t i = 0; i < ways.size(); ++i)
         std::printf("%-6d %s\n", ways[i].checkpoint, shares(*of[i], *of[0]).c_str());
     flush_output();

@@ -1,6 +1,7 @@
 // Lesson 16: the square root. Every k of a chain of 64 layers together, whose inside is no larger than what goes in.
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 
 #include "common/nn/nn.h"
 #include "common/tensor/allocator.h"
@@ -27,12 +28,18 @@ int main() {
         sum(y).backward();
     };
     step(n);  // makes room for gradients
-    std::printf("    k   n/k + k   arrays at the peak     MB\n");
+    std::printf("    k   n/k + k   arrays at the peak     MB     ms\n");
     for (size_t k = 1; k <= n; k *= 2) {
+        std::vector<double> times;  // of the one thread; the middle one counts
         size_t before = live_bytes();
         reset_peak();
-        step(k);
+        for (int i = 0; i < 9; ++i) {
+            std::clock_t begin = std::clock();
+            step(k);
+            times.push_back(1e3 * double(std::clock() - begin) / CLOCKS_PER_SEC);
+        }
+        std::ranges::sort(times);
         double bytes = double(peak_bytes() - before);
-        std::printf("%5zu %9zu %20.1f %6.2f\n", k, n / k + k, bytes / one, bytes / 1e6);
+        std::printf("%5zu %9zu %20.1f %6.2f %6.1f\n", k, n / k + k, bytes / one, bytes / 1e6, times[4]);
     }
 }
