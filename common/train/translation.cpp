@@ -8,7 +8,6 @@
 #include "common/base/thread_pool.h"
 #include "common/text/batches.h"
 #include "common/text/utf8.h"
-#include "common/train/pretraining.h"
 #include "common/train/ranks.h"
 #include "common/write/translator.h"
 

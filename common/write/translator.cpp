@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/text/batches.h"
+#include "common/write/sampler.h"
 
 namespace babygpt {
 
@@ -13,7 +14,7 @@ namespace {
 int best_next(std::span<const real> logits, const Tokenizer& t) {
     std::vector<real> scores(logits.begin(), logits.end());
     for (int special : {t.pad, t.unk, t.cls, t.mask}) scores[size_t(special)] = -INFINITY;
-    return int(std::ranges::max_element(scores) - scores.begin());
+    return argmax(scores);
 }
 
 Tokens columns_from(const std::vector<std::vector<int>>& rows, size_t first) {
