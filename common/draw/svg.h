@@ -106,8 +106,8 @@ struct Names {
             at[i] = std::max(top, std::min(at[i], most + apart * double(i)));
         std::string svg;
         for (size_t i = 0; i < names.size(); ++i) {
-            if (names[i]
-                    .joined)  // a thin grey way to where the name stands, so that it is not taken for the line itself
+            // A thin grey way to where the name stands, so that it is not taken for the line itself.
+            if (names[i].joined)
                 svg += format("<path d=\"M%g %.1fL%g %.1f\" stroke=\"currentColor\" stroke-opacity=\"0.4\"/>", x,
                               names[i].y, x + 14, at[i]);
             svg += format("<path d=\"M%g %.1fh26\" fill=\"none\" ", x + 14, at[i]);

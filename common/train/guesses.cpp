@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "common/train/ranks.h"
 #include "common/write/sampler.h"

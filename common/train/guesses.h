@@ -14,8 +14,8 @@ struct Guesses {  // how many of how many were right
 };
 Guesses guess(const PreTrainingModel& model, const MaskedPairs& batch);
 
-// Names, things, places and so on of validation pairs that belong together, one character of each masked alone: by
-// kind, how many there were and how many were guessed.
+// Names, things, places and so on of validation pairs that belong together, and what is in no pair of as many sentences
+// alone; one character of each masked alone: by kind, how many there were and how many were guessed.
 struct SlotGuesses {
     size_t slots = 0, right = 0;
 };

@@ -21,7 +21,7 @@ SIZES = [("tiny bigram", "bigram", 32, 8, 32, 4, 3, 65, 0),
          ("nano gpt", "gpt", 12, 64, 128, 4, 4, 65, 0),
          ("relative_key", "relative", 16, 64, 64, 4, 3, 57, 0.02),
          ("bert", "bert", 16, 128, 64, 4, 3, 61, 0.02),  # as stage 13 has it: rows of 27 to 128 tokens, 87 on average
-         ("  pruned", "pruned", 16, 128, 64, 4, 3, 61, 0.02),  # without half of the heads, as stage 15 leaves it
+         ("  pruned", "pruned", 16, 128, 64, 4, 3, 61, 0.02),  # half of the heads cut out, by stage 15's code
          ("translate", "translate", 32, 64, 64, 4, 2, 304, 0.02),  # stage 14: it reads 39 tokens a row on average, writes 17
          ("12 layers", "bert", 8, 128, 64, 4, 12, 61, 0.02),
          ("  checkpointed", "checkpoint", 8, 128, 64, 4, 12, 61, 0.02),  # each layer computed again, as stage 16 does
@@ -266,7 +266,7 @@ def main():
     if ONLY:
         return
     growth = measure_growth()
-    print("\nWriting, us a character: ours with a cache, PyTorch without and with one; reading all weights once from memory\n")
+    print("\nWriting, us a character: ours with a cache, PyTorch without and with one; adding up as many numbers from memory\n")
     print(f"{'':12} {'ours':>10} {'torch plain':>12} {'torch cached':>12} {'times':>8} {'times':>8} {'weights':>12} {'ours/it':>8}")
     writing = [measure_writing("nano gpt", 64, 128, 4, 4, 65)] + ([] if QUICK else [measure_writing("v11 gpt", 256, 384, 6, 6, 65)])
     bert = None if QUICK else measure_bert_base()

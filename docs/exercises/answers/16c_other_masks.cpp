@@ -45,9 +45,9 @@ struct ForgetfulLayer {
     Row input = {};
     std::optional<Rng> noted = {};
 
-    void compute(const Row& x, Rng& thrown, Row& y, Row& mask) const {
+    void compute(const Row& x, Rng& numbers, Row& y, Row& mask) const {
         for (double number : x) {
-            mask.push_back(thrown.uniform() < p ? 0 : 1 / (1 - p));
+            mask.push_back(numbers.uniform() < p ? 0 : 1 / (1 - p));
             y.push_back(std::tanh(weight * number) * mask.back());
         }
     }

@@ -33,6 +33,7 @@ export function write(page, given) {
     if (!run) return begin(given.get("run")).catch(tell);
     const all = (await api.runs()).filter((r) => r.writes), names = (list) => JSON.stringify(list.map((r) => r.name));
     if (!open || names(all) === names(runs)) return;
+    if (!all.some((r) => r.name === run.name)) return begin(null).catch(tell);  // the run is gone
     runs = all;
     fillChoice();
   }
