@@ -95,7 +95,7 @@ $(BUILD)/workshop: $(BUILD)/obj/docs/workshop/main.o $(call objects,$(WORKSHOP))
 	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) -lcpp-httplib -lcrypto
 $(BUILD)/obj/docs/workshop/%.o $(BUILD)/obj/rooms/workshop.o: CXXFLAGS += -O1 -I$(BUILD) $(HTTPLIB)
 $(patsubst %,$(BUILD)/obj/docs/workshop/%.o,base64 look server): CXXFLAGS += -O2  # an answer has megabytes
-$(BUILD)/obj/tests/workshop_test.o: CXXFLAGS += $(HTTPLIB)
+$(BUILD)/obj/tests/workshop_server_test.o: CXXFLAGS += $(HTTPLIB)
 
 # Programs for many machines: the same objects, but for the one file that knows of MPI, and the stages about it.
 MPI_PACKAGES := libopenmpi-dev openmpi-bin
@@ -189,7 +189,7 @@ TEST_PACKAGES := libopenblas0-serial
 TESTS := $(wildcard tests/*.cpp)
 TEST_OBJECTS := $(call objects,$(TESTS))
 # The library comes first and whole: what is in a header, and compiled with both, is taken as the library has it.
-$(BUILD)/tests: $(LIBRARY) $(if $(findstring workshop_test,$(TEST_OBJECTS)),$(call objects,$(WORKSHOP))) $(TEST_OBJECTS)
+$(BUILD)/tests: $(LIBRARY) $(if $(findstring workshop_,$(TEST_OBJECTS)),$(call objects,$(WORKSHOP))) $(TEST_OBJECTS)
 	$(CXX) $(CXXFLAGS) -Wl,--whole-archive $< -Wl,--no-whole-archive $(filter-out $<,$^) -o $@ $(LDLIBS) -lcpp-httplib -lcrypto
 # Compiled for a quick build, as what takes time in them is done in common/.
 $(BUILD)/obj/tests/%.o: CXXFLAGS += -Og -I$(BUILD)
