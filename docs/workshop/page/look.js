@@ -138,7 +138,8 @@ export function look(page, given) {
       time.replaceChildren(el("p.note", {}, "This run kept no snapshots: it is seen as it was at its best."));
       return;
     }
-    if (!stops.includes(state.step)) state.step = stops.reduce((a, b) => (Math.abs(b - (state.step ?? run.best.step)) < Math.abs(a - (state.step ?? run.best.step)) ? b : a));
+    const wanted = state.step ?? (run.state === "training" ? stops.at(-1) : run.best.step);
+    if (!stops.includes(state.step)) state.step = stops.reduce((a, b) => (Math.abs(b - wanted) < Math.abs(a - wanted) ? b : a));
     const rows = run.rows.filter((r) => r[0] <= stops.at(-1)), losses = rows.map((r) => r[2]);
     const most = Math.max(...losses), least = Math.min(...losses), y = (loss) => 36 * (1 - (loss - least) / Math.max(most - least, 1e-9));
     curve.replaceChildren(
