@@ -292,6 +292,10 @@ TEST_SUITE("command line") {
         std::string chart = works(shell, "printf 'x up down\\n0 0 2\\n1 2 0\\n' | draw chart title across height");
         CHECK(says(chart, "M50.0 445.0L560.0 40.0"));
         CHECK(says(chart, "M50.0 40.0L560.0 445.0"));
+        chart = works(shell, "printf 'x up\\n0 0\\n1 -\\n2 2\\n' | draw chart title across height");
+        CHECK(says(chart, "M50.0 445.0L560.0 40.0"));  // no point at 1
+        CHECK_FALSE(says(map, "rotate"));
+        CHECK(says(works(shell, "printf '# a\\n\\tword\\t树\\nr\\t0\\t1\\n' | draw heat title"), "rotate(-90"));
         refuses(shell, "draw", "usage");
         refuses(shell, "draw heat title", "nothing to draw");
         refuses(shell, "printf '# a\\n\\n' | draw heat title", "label the columns");
