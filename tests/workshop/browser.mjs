@@ -288,6 +288,19 @@ try {
     await page.waitForFunction((old) => document.querySelector(".big canvas").toDataURL() === old, late);
   });
 
+  await check("a click on a link counts, even just before the address is written", async () => {
+    await page.evaluate(() => {
+      const later = window.setTimeout;
+      window.setTimeout = (f, after, ...more) => later(after !== 250 ? f : () => {
+        window.setTimeout = later;
+        location.hash = "watch";
+        f();
+      }, after, ...more);
+    });
+    await page.hover(".cells span:nth-child(5)");
+    await page.waitForSelector("tr[data-run]");
+  });
+
   await check("look: Chinese, distances, both directions and padding, alignment", async () => {
     await go(page, "look?run=verses");
     await page.waitForFunction(() => [...document.querySelectorAll(".cells span")].some((c) => /\p{Script=Han}/u.test(c.textContent)));

@@ -11,11 +11,12 @@ const page = document.getElementById("page");
 let leave = () => {}, shown = "", waiting;
 
 // The address without a new entry in the history, so that "back" leaves the page and not a slider's last step. A browser
-// bears a few changes a second.
+// bears a few changes a second. A click on a link changes the address before this page hears of it, and is not undone.
 export function remember(name, values) {
   const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value != null && value !== ""));
   clearTimeout(waiting);
   waiting = setTimeout(() => {
+    if (location.hash !== shown) return;
     shown = `#${name}?${query}`;
     history.replaceState(null, "", shown);
   }, 250);
