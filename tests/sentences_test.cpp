@@ -89,6 +89,13 @@ TEST_SUITE("sentences") {
         CHECK(sentence(load_sentences(without_end.path), 21) == "end");
     }
 
+    TEST_CASE("a byte order mark within a file is a character, also where the lines before it are empty") {
+        TextFile file("\n\xEF\xBB\xBF" + numbered_lines(22));
+        Sentences text = load_sentences(file.path);
+        CHECK(sentence(text, 0) == "\xEF\xBB\xBFline 0");
+        CHECK(sentence(text, 21) == "line 21");
+    }
+
     TEST_CASE("a file that cannot be learnt from is refused with what is missing") {
         const std::vector<std::string> texts{"", numbered_lines(20), "one long line", numbered_lines(40, "\n\n")};
         for (const std::string& bytes : texts) {

@@ -412,6 +412,8 @@ TEST_SUITE("translate") {
         check_error([&] { translate(translator, {"Cora made a café."}); }, {"'é' (U+00E9) at position 16"});
         check_error([&] { translate(translator, {"The lamp is flat. S."}); }, {"20 characters", "at most 18"});
         CHECK(translate(translator, {"The lamp is flat."})[0].size() > 0);
+        model->parameters.back().tensor.values()[0] = std::numeric_limits<real>::quiet_NaN();
+        check_error([&] { translate(translator, {"The lamp is flat."}); }, {"scores are not numbers", "damaged"});
     }
 
     TEST_CASE("alignment: a row for each written character and the end, of weights that sum to 1 for each head") {
@@ -442,6 +444,14 @@ TEST_SUITE("translate") {
         std::string said = Translation(o, text, make_stage).introduce();
         CHECK(said.find("20,000 sentences") != std::string::npos);
         CHECK(said.find("is for validation, without 1 that the rest has, too\n") != std::string::npos);
+    }
+
+    TEST_CASE("a text that begins with a byte order mark is read to its end") {
+        ParallelCorpus text = few_pairs(), same = text;
+        text.train[0].source = U"\uFEFF" + text.train[0].source;
+        same.train[0].source += U'\uFEFF';
+        Options o = tiny();
+        CHECK(Translation(o, text, make_stage).introduce() == Translation(o, same, make_stage).introduce());
     }
 
     TEST_CASE("pairs that do not fit the block are refused with what to do") {

@@ -66,7 +66,7 @@ Sentences lines_of(const std::string& data) {
     std::u32string in_one = characters;
     std::erase(in_one, U'\n');
     Sentences text{data, CharacterTokenizer(Vocabulary(in_one)), {}, {}, 0, {}, {}, hash_of(bytes)};
-    std::vector<int> tokens = text.tokenizer.encode(encode_utf8(in_one), data);
+    std::vector<int> tokens = text.tokenizer.encode(in_one, data);
     std::vector<Sentences::Pair> pairs;
     auto next = tokens.begin();
     bool after_empty = true;

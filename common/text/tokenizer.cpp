@@ -17,7 +17,11 @@ CharacterTokenizer::CharacterTokenizer(const Vocabulary& v)
 }
 
 std::vector<int> CharacterTokenizer::encode(std::string_view text, const std::string& name) const {
-    std::vector<int> ids = characters.encode(decode_utf8(text, "the " + name), name);
+    return encode(decode_utf8(text, "the " + name), name);
+}
+
+std::vector<int> CharacterTokenizer::encode(const std::u32string& text, const std::string& name) const {
+    std::vector<int> ids = characters.encode(text, name);
     for (int& id : ids) id += int(special.size());
     return ids;
 }

@@ -22,6 +22,7 @@ class CharacterTokenizer : public Tokenizer {
   public:
     explicit CharacterTokenizer(const Vocabulary& characters);
     std::vector<int> encode(std::string_view text, const std::string& name) const override;
+    std::vector<int> encode(const std::u32string& text, const std::string& name) const;
     std::string decode(std::span<const int> ids) const override;
 
     Vocabulary characters;

@@ -95,7 +95,7 @@ Translation::Translation(const Options& o, const ParallelCorpus& c, MakeTranslat
 std::vector<Translation::Pair> Translation::encode(const std::vector<ParallelCorpus::Pair>& pairs) const {
     std::u32string all;
     for (const ParallelCorpus::Pair& pair : pairs) all += pair.source + pair.target;
-    std::vector<int> ids = tokenizer.encode(encode_utf8(all), "text");
+    std::vector<int> ids = tokenizer.encode(all, "text");
     std::vector<Pair> encoded;
     auto next = ids.begin();
     auto take = [&](size_t n) {
@@ -163,7 +163,7 @@ std::vector<std::string> Translation::translations(const Module& model, size_t c
             for (size_t i = 0; i < some.size(); ++i) results[some[i]] = translated[i];
         }
     });
-    ranks::share(results);
+    ranks::all_gather(results);
     return results;
 }
 
