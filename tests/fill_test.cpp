@@ -11,6 +11,7 @@ const CharacterTokenizer letters(Vocabulary(U"abcdef"));
 
 // At each place, this much for a to f. It is sure of the last blank, and changes its mind about others once that is d.
 struct ByHand : PreTrainingModel {
+    bool damaged = false;
     BertForPreTrainingOutput operator()(const BertInput& input) const override {
         const std::vector<int>& ids = input.input_ids->ids;
         size_t V = size_t(letters.size()), last = ids.size() - 2;
@@ -23,7 +24,9 @@ struct ByHand : PreTrainingModel {
             std::ranges::fill(of_place, 6);  // special tokens, the likeliest of all
             std::ranges::copy(scores, of_place.begin() + letters.mask + 1);
         }
-        return {logits, Tensor::zeros({1, 2})};
+        Tensor seq_relationship_logits = Tensor::zeros({1, 2});
+        if (damaged) logits.values()[2 * V - 1] = seq_relationship_logits.values()[1] = real(NAN);
+        return {logits, seq_relationship_logits};
     }
 };
 
@@ -48,6 +51,15 @@ TEST_SUITE("fill") {
             CHECK(std::ranges::is_sorted(blank.guesses, std::greater(), &Guess::probability));
         CHECK(filled.texts == std::vector<std::string>{"feed"});
         CHECK(std::ranges::count(filled.input.input_ids->ids, letters.mask) == 2);  // as the first guess saw it
+    }
+
+    TEST_CASE("fill, follows: scores that are no numbers are no answer") {
+        ByHand model;
+        model.damaged = true;
+        const Reader reader{model, letters, 16};
+        for (const auto& ask : std::vector<std::function<void()>>{[&] { fill_blanks(reader, {"_a"}); },
+                                                                  [&] { second_follows(reader, "a", "b"); }})
+            check_error(ask, {"scores are not numbers", "damaged"});
     }
 
     TEST_CASE("fill: a special token is never guessed, however likely") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/write/display.h"
+#include "common/write/sampler.h"
 
 namespace babygpt {
 
@@ -10,7 +11,9 @@ namespace {
 
 std::vector<double> probabilities_at(const Tensor& logits, size_t row) {
     size_t V = size_t(logits.size(-1));
-    return probabilities(logits.values().subspan(row * V, V));
+    std::span<const real> scores = logits.values().subspan(row * V, V);
+    check_scores(scores);
+    return probabilities(scores);
 }
 
 BertInput read(const Reader& reader, const std::vector<int>& ids, const std::vector<int>& types) {

@@ -11,11 +11,14 @@ namespace babygpt {
 
 int argmax(std::span<const real> logits) { return int(std::ranges::max_element(logits) - logits.begin()); }
 
+void check_scores(std::span<const real> logits) {
+    if (std::ranges::any_of(logits, [](real score) { return std::isnan(score); }))
+        fail("the model's scores are not numbers: its file is damaged, or its training overshot");
+}
+
 //> pick
 Choices choices(std::span<const real> logits, const Options& o) {
-    for (real score : logits)
-        if (std::isnan(score))
-            fail("the model's scores are not numbers: its file is damaged, or its training overshot");
+    check_scores(logits);
     std::vector<int> order(logits.size());  // tokens, the likeliest first; equal ones in the vocabulary's order
     std::iota(order.begin(), order.end(), 0);
     size_t kept = o.top_k > 0 ? std::min(order.size(), size_t(o.top_k)) : order.size();
@@ -89,7 +92,7 @@ std::vector<std::string> list_tales(const NextLogits& next, const Vocabulary& vo
                                     int count, int part, int parts) {
     Options tale = options;
     tale.prompt.clear();
-    tale.tokens = 300;  // the longest tale has 246
+    tale.tokens = 300;  // no tale is as long
     tale.stop = "\n\n";
     std::vector<std::string> tales(static_cast<size_t>(count));
     ThreadPool pool(thread_count(options));

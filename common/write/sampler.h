@@ -15,6 +15,8 @@ struct Choices {
     double total;
 };
 Choices choices(std::span<const real> logits, const Options& options);
+// Fails if one of them is no number.
+void check_scores(std::span<const real> logits);
 // The likeliest token.
 int argmax(std::span<const real> logits);
 // One of the choices by its probability.
@@ -36,7 +38,7 @@ void generate(const NextLogits& next, std::vector<int>& context, const Vocabular
 // The text after the prompt, as one piece.
 std::string write_text(const NextLogits& next, const Vocabulary& vocabulary, const Options& options);
 
-// One tale each of `count` independent tries, for the judge: from an empty line to the next, at most 400 characters.
+// One tale each of `count` independent tries, for the judge: from an empty line to the next, at most 300 characters.
 std::string write_tales(const NextLogits& next, const Vocabulary& vocabulary, const Options& options, int count = 40);
 // The same as a list, of which tales `part`, `part` + `parts`, ... are written, and the others left empty.
 std::vector<std::string> list_tales(const NextLogits& next, const Vocabulary& vocabulary, const Options& options,

@@ -12,6 +12,7 @@ namespace {
 
 // The likeliest token of those that a translation can go on with: a character, or [SEP], which ends it.
 int best_next(std::span<const real> logits, const Tokenizer& t) {
+    check_scores(logits);
     std::vector<real> scores(logits.begin(), logits.end());
     for (int special : {t.pad, t.unk, t.cls, t.mask}) scores[size_t(special)] = -INFINITY;
     return argmax(scores);
