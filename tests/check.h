@@ -109,7 +109,7 @@ inline void check_gradients(const std::function<Tensor()>& f, std::vector<Tensor
             double error = (std::abs(slope - double(gradient[i])) - noise) /
                            std::max({std::sqrt(scale), std::abs(slope), std::abs(double(gradient[i]))});
             if (error <= worst) continue;
-            worst = error;
+            worst = std::isnan(error) ? INFINITY : error;
             message = str("input ", k, " ", to_string(inputs[k].shape()), " number ", i, ": gradient ", gradient[i],
                           ", finite difference ", slope);
         }

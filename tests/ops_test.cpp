@@ -75,8 +75,8 @@ TEST_SUITE("ops") {
         }
     }
 
-    TEST_CASE("gradients: every op with one input after every other, so that memory passes from op to op") {
-        if (!in_double) return;  // relu's bend, at a point nobody chose, would need the small steps of double
+    TEST_CASE("gradients: every op with one input after every other, so that memory passes from op to op" *
+              doctest::skip(!in_double)) {  // relu's bend, at a point nobody chose, needs the small steps of double
         for (const auto& [first_name, first] : unary)
             for (const auto& [second_name, second] : unary) {
                 CAPTURE(first_name);

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "common/tensor/node.h"
+#include "docs/workshop/stages.h"
 #include "tests/check.h"
-#include "tests/parity/stages.h"
 
 namespace stages_test {
 namespace stage_00 {
@@ -132,8 +132,7 @@ TEST_SUITE("stages") {
         CHECK(counts.probability(0, 1) == doctest::Approx((2 + 4.0 / 11) / 3));
     }
 
-    TEST_CASE("gradients of every stage's whole model against finite differences") {
-        if (!in_double) return;
+    TEST_CASE("gradients of every stage's whole model against finite differences" * doctest::skip(!in_double)) {
         for (const Stage& s : all_stages()) {
             CAPTURE(s.number);
             auto model = make_tiny(s, tiny(0.2));
@@ -361,7 +360,7 @@ TEST_SUITE("stages") {
 
     TEST_CASE("10: places start as waves, so that neighbours are alike, and equally so wherever they stand") {
         Tensor table = Tensor::zeros({8, 4});
-        fill_waves(table, 0.5);
+        fill_sinusoids(table, 0.5);
         auto row = [&](size_t place) { return table.values().subspan(4 * place, 4); };
         CHECK(difference(row(0), std::vector<real>{0, 0.5, 0, 0.5}) == 0);
         std::vector<real> third;
