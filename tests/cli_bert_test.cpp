@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "common/base/files.h"
 #include "common/base/format.h"
 #include "tests/shell.h"
 #include "tests/small_bert.h"
@@ -123,7 +124,11 @@ TEST_SUITE("command line: BERT") {
         CHECK(says(said, " [CLS]  "));
         CHECK(shell.read("map.svg").starts_with("<svg"));
         CHECK(says(works(shell, "13_bert fill 'Ada _ot.' --svg /dev/stdout"), "</svg>\n"));
-        CHECK(std::filesystem::is_symlink("/dev/stdout"));  // and no file in its place
+        CHECK(std::filesystem::is_symlink("/dev/stdout"));                        // and no file in its place
+        std::string in_memory = "/dev/shm/" + std::to_string(getpid()) + ".svg";  // where files are files
+        for (int twice = 0; twice < 2; ++twice) works(shell, "13_bert fill 'Ada _ot.' --svg " + in_memory);
+        CHECK(read_file(in_memory).find("</svg>") == read_file(in_memory).rfind("</svg>"));
+        std::filesystem::remove(in_memory);
         Checkpoint inside = load_safetensors(shell.path("inside"));
         REQUIRE(inside.tensors.size() == 3);
         CHECK(inside.tensors[0].name == "hidden_states.0");

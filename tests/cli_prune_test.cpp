@@ -67,6 +67,15 @@ TEST_SUITE("command line: prune") {
         refuses(shell, "13_bert train --resume --out runs/15_prune", "");
     }
 
+    TEST_CASE("its work is kept though nobody reads its table, and though its model's path is no UTF-8" *
+              with_programs()) {
+        Shell shell;
+        train_bert(shell);
+        works(shell, "mv runs/13_bert runs/$'caf\\xe9'");
+        shell("15_prune --tolerance 1000 --model runs/$'caf\\xe9' | head -n 1");
+        CHECK(run_json(shell, "runs/15_prune")["cuts"].size() == 6);
+    }
+
     TEST_CASE("a tolerance of 0 cuts out what is no loss, and a pruned model can be pruned again" * with_programs()) {
         Shell shell;
         train_bert(shell);

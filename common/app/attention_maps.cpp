@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "common/text/utf8.h"
+#include "common/write/display.h"
 
 namespace babygpt {
 
@@ -24,7 +25,7 @@ const char* shade(double weight) {
 
 std::vector<std::string> names_of(const Tokenizer& tokenizer, std::span<const int> ids) {
     std::vector<std::string> names;
-    for (int id : ids) names.push_back(tokenizer.tokens[size_t(id)] == " " ? "␣" : tokenizer.tokens[size_t(id)]);
+    for (int id : ids) names.push_back(visible(tokenizer.tokens[size_t(id)]));
     return names;
 }
 

@@ -44,10 +44,11 @@ void fill(const Reader& reader, const std::vector<std::string>& texts, const Opt
     Filled filled = fill_blanks(reader, texts);
     for (const Blank& blank : filled.blanks) {
         std::printf("blank %d ", blank.number);
-        for (const Guess& guess : blank.guesses) std::printf("  %s %.3f", guess.token.c_str(), guess.probability);
+        for (const Guess& guess : blank.guesses)
+            std::printf("  %s %.3f", visible(guess.token).c_str(), guess.probability);
         std::printf("\n");
     }
-    for (const std::string& text : filled.texts) std::printf("%s\n", text.c_str());
+    for (const std::string& text : filled.texts) print(text + "\n");
     flush_output();  // before a picture that goes to standard output, too
     show_inside(reader, filled.input, options);
 }

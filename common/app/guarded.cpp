@@ -7,6 +7,7 @@
 
 #include "common/base/error.h"
 #include "common/base/files.h"
+#include "common/base/signals.h"
 #include "common/train/ranks.h"
 
 namespace babygpt {
@@ -33,6 +34,7 @@ int failed(const std::string& name, const std::string& why, int code) {
 }  // namespace
 
 int guarded(const std::string& name, const std::function<void()>& f) {
+    survive_full_files();
     try {
         ranks::begin();
         f();

@@ -10,6 +10,7 @@
 #include "common/app/main.h"
 #include "common/base/files.h"
 #include "common/base/format.h"
+#include "common/base/signals.h"
 #include "common/draw/svg.h"
 #include "common/train/evaluate.h"
 #include "common/train/heads.h"
@@ -177,6 +178,7 @@ Pruning::Pruning(const Options& command_line, const Options& stage, const MakeBe
       objective(options, text, make_model),
       full(build(opened, make_model)),
       small(build(opened, make_model)) {
+    survive_closed_pipes();
     check_directory(given.out);
     options.threads = given.threads;
     progress.say(format("model   %s: %zu heads in %d layers, %s parameters\n", given.model.c_str(),
@@ -262,7 +264,7 @@ void Pruning::save_without(const HeadsByLayer& heads) {
                                 options.steps, losses.train, losses.val, speed));
     write("samples.txt", sample + "\n");
     write("heads.svg", loss_against_heads(found));
-    write("run.json", found.dump(2) + "\n");
+    write("run.json", found.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");  // a path may be no UTF-8
     if (!made.kept.empty()) progress.say("\nkept    the earlier run, as " + made.kept + "/");
     progress.say("\n" + heading(after) + describe("cut", after, all.loss, ""));
     progress.say(format("\nsmall   %zu heads, %s parameters (was %s), reads %s characters/s on one thread (was %s)\n",

@@ -69,7 +69,7 @@ MappedFile::~MappedFile() {
 void write_whole(const std::string& path, std::string_view bytes, Flush flush) {
     std::error_code unknown;
     fs::file_status what = fs::status(path, unknown);
-    bool device = path.starts_with("/dev/") || fs::is_fifo(what) || fs::is_character_file(what);  // nothing to replace
+    bool device = path.starts_with("/dev/std") || path.starts_with("/dev/fd/") || fs::is_other(what);  // not replaced
     std::string temporary = device ? path : path + ".new";
     int file = open(temporary.c_str(), O_WRONLY | O_CLOEXEC | (device ? O_APPEND : O_CREAT | O_TRUNC), 0666);
     bool good = file >= 0;

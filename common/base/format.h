@@ -8,8 +8,8 @@ namespace babygpt {
 // printf into a string.
 template <class... Values>
 std::string format(const char* pattern, Values... values) {
-    char text[512];
-    std::snprintf(text, sizeof text, pattern, values...);
+    std::string text(size_t(std::snprintf(nullptr, 0, pattern, values...)), '\0');
+    std::snprintf(text.data(), text.size() + 1, pattern, values...);
     return text;
 }
 

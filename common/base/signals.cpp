@@ -13,8 +13,6 @@ volatile std::sig_atomic_t came = 0;
 }  // namespace
 
 void catch_signals() {
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);
     struct sigaction note = {}, before = {};
     note.sa_handler = [](int signal) { came = signal; };
     note.sa_flags = SA_RESTART;  // these may come twice: timeout, for one, sends its signal to a group and its members
@@ -24,6 +22,9 @@ void catch_signals() {
     note.sa_flags |= SA_RESETHAND;
     sigaction(SIGINT, &note, nullptr);
 }
+
+void survive_full_files() { std::signal(SIGXFSZ, SIG_IGN); }
+void survive_closed_pipes() { std::signal(SIGPIPE, SIG_IGN); }
 
 const char* interruption() {
     switch (came) {

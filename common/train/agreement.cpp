@@ -16,7 +16,7 @@ std::string as_text(const Options& options) {
     Values values;
     for (const Option& option : option_table())
         std::visit([&](auto field) { values[option.flag()] = options.*field; }, option.field);
-    return values.dump();
+    return values.dump(-1, ' ', false, Values::error_handler_t::replace);  // a path may be no UTF-8
 }
 
 std::string hash_of_values(const Module& model) {

@@ -29,6 +29,7 @@ TrainingRun::TrainingRun(const Options& o, const Objective& what, size_t count)
       objective(what),
       parameters(count) {
     catch_signals();
+    survive_closed_pipes();
     std::string introduction = objective.introduce();
     if (ranks::first()) {
         if (options.resume)

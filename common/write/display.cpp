@@ -34,6 +34,13 @@ std::vector<int> likeliest(const std::vector<double>& p, size_t most) {
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
+std::string visible(const std::string& token) {
+    if (token == " ") return "␣";
+    char32_t character = token.size() == 1 ? char32_t(token[0]) : U' ', sign = 0x2400 + character;
+    if (character == 0x7F) sign = U'␡';
+    return character < U' ' || character == 0x7F ? encode_utf8({&sign, 1}) : token;
+}
+
 std::string shown(char32_t character, int width) {
     std::string text = encode_utf8({&character, 1});
     int columns = wcwidth(wchar_t(character));

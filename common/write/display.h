@@ -11,6 +11,9 @@ void print(const std::string& text);  // to standard output, NULs and all
 std::vector<double> probabilities(std::span<const real> logits);
 std::vector<int> likeliest(const std::vector<double>& probabilities, size_t most);  // the most likely one first
 
+// A token among others: a space or a control character by a sign of its own.
+std::string visible(const std::string& token);
+
 // A character by a sign if it is a control character, padded to `width` columns, of which a Chinese one takes two.
 std::string shown(char32_t character, int width = 0);
 
