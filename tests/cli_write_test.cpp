@@ -66,6 +66,13 @@ TEST_SUITE("command line") {
         }
     }
 
+    TEST_CASE("--interactive asks for prompts itself: one that is given, and a count, are refused" * with_programs()) {
+        Shell shell;
+        write_small_text(shell);
+        refuses(shell, "00_counts sample --data text --interactive --prompt The", "leave out --prompt");
+        refuses(shell, "00_counts sample --data text --interactive --count 3", "leave out --count");
+    }
+
     TEST_CASE("--interactive on a terminal: a line in any script, invalid bytes seen and refused" * with_programs()) {
         Shell shell;
         shell.write("text", "The \u00eb\u4f60\u597d The \u00eb\u4f60\u597d The The The The\n");

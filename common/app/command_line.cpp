@@ -252,6 +252,9 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
         options.texts.pop_back();
     if (!options.texts.empty() && options.texts[0] == "-" && !(options.svg + options.hidden).empty())
         fail(options.svg.empty() ? "--hidden" : "--svg", " writes one file about one text; with - there are many");
+    if (options.interactive && (options.count > 1 || !options.prompt.empty()))
+        fail("--interactive asks for one prompt after the other; leave out ",
+             options.count > 1 ? "--count" : "--prompt");
     if (!heads_fit(options))
         fail("--n-embd ", options.n_embd, " is not a multiple of --n-head ", options.n_head,
              "; each head takes an equal share, so try --n-embd ",
