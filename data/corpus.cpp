@@ -25,18 +25,17 @@ struct Wish {
     std::string file;
 };
 
-const Grammar& grammar(const Wish& options) { return options.grammar == "tales" ? tales() : verses(); }
+const Grammar& grammar(const Wish& wish) { return wish.grammar == "tales" ? tales() : verses(); }
 
-Generated generate(const Wish& options) {
-    return grammar(options).write(static_cast<uint64_t>(options.seed), static_cast<size_t>(options.bytes));
+Generated generate(const Wish& wish) {
+    return grammar(wish).write(static_cast<uint64_t>(wish.seed), static_cast<size_t>(wish.bytes));
 }
 
-void print_entropy(const Wish& options) {
-    Generated text = generate(options);
-    std::printf("%s, seed %lld: %zu characters\n", options.grammar.c_str(), static_cast<long long>(options.seed),
+void print_entropy(const Wish& wish) {
+    Generated text = generate(wish);
+    std::printf("%s, seed %lld: %zu characters\n", wish.grammar.c_str(), static_cast<long long>(wish.seed),
                 text.characters);
-    std::printf("%.4f nats per character: the grammar, on average over all texts\n",
-                grammar(options).entropy_per_char());
+    std::printf("%.4f nats per character: the grammar, on average over all texts\n", grammar(wish).entropy_per_char());
     std::printf("%.4f nats per character: this text\n", text.nats_per_char());
     std::printf("%.4f nats per character: its last tenth, the validation part\n",
                 text.nats_per_char(text.characters - text.characters / 10));
@@ -67,21 +66,20 @@ void judge_pairs(const std::string& file) {
     print_line("exact", exact, pairs.size());
 }
 
-void run(const CLI::App& app, const Wish& options) {
-    bool in_pairs = options.grammar == "pairs";
+void run(const CLI::App& app, const Wish& wish) {
+    bool in_pairs = wish.grammar == "pairs";
     if (app.got_subcommand("write")) {
         const CLI::App& write = *app.get_subcommand("write");
         if (write.count(in_pairs ? "--bytes" : "--count") > 0)
             fail(in_pairs ? "pairs are counted: give --count, not --bytes" : "--count is for pairs: give --bytes");
-        std::string text =
-            in_pairs ? to_lines(pairs(uint64_t(options.seed), size_t(options.count))) : generate(options).text;
+        std::string text = in_pairs ? to_lines(pairs(uint64_t(wish.seed), size_t(wish.count))) : generate(wish).text;
         std::fwrite(text.data(), 1, text.size(), stdout);
     } else if (app.got_subcommand("entropy")) {
-        print_entropy(options);
+        print_entropy(wish);
     } else if (in_pairs) {
-        judge_pairs(options.file);
+        judge_pairs(wish.file);
     } else {
-        print_score(grammar(options).judge(read_file(options.file)));
+        print_score(grammar(wish).judge(read_file(wish.file)));
     }
 }
 
@@ -89,7 +87,7 @@ void run(const CLI::App& app, const Wish& options) {
 
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error to report, not a silent death
-    Wish options;
+    Wish wish;
     CLI::App app{
         "The built-in corpora: little English tales, Chinese verses, or pairs: sentences of tales and their "
         "translations."};
@@ -100,25 +98,25 @@ int main(int argc, char** argv) {
         "judge",
         "count the tales that follow the grammar and remember rightly, or the pairs that are exact translations");
     for (CLI::App* command : {write, judge})
-        command->add_option("grammar", options.grammar, "tales, verses or pairs")
+        command->add_option("grammar", wish.grammar, "tales, verses or pairs")
             ->required()
             ->check(CLI::IsMember({"tales", "verses", "pairs"}));
-    entropy->add_option("grammar", options.grammar, "tales or verses; a translation leaves no choice")
+    entropy->add_option("grammar", wish.grammar, "tales or verses; a translation leaves no choice")
         ->required()
         ->check(CLI::IsMember({"tales", "verses"}));
     for (CLI::App* command : {write, entropy}) {
-        command->add_option("--seed", options.seed, "another seed, another text")
+        command->add_option("--seed", wish.seed, "another seed, another text")
             ->capture_default_str()
             ->check(CLI::Range(int64_t{0}, INT64_MAX));
-        command->add_option("--bytes", options.bytes, "its size; the last tale is always whole")
+        command->add_option("--bytes", wish.bytes, "its size; the last tale is always whole")
             ->capture_default_str()
             ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}));
     }
-    write->add_option("--count", options.count, "how many pairs")
+    write->add_option("--count", wish.count, "how many pairs")
         ->capture_default_str()
         ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
     judge
-        ->add_option("file", options.file,
+        ->add_option("file", wish.file,
                      "the text to judge, or lines of two columns with a tab between; - is standard input")
         ->required();
 
@@ -130,6 +128,6 @@ int main(int argc, char** argv) {
         } catch (const CLI::ParseError& error) {
             fail(error.what(), " (there is write, entropy and judge; see --help)");
         }
-        run(app, options);
+        run(app, wish);
     });
 }

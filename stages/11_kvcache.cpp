@@ -119,7 +119,7 @@ struct Model : LanguageModel {
             bool adds_to_x = name.ends_with("proj.weight") || name.ends_with("down.weight");
             fill_normal(tensor, adds_to_x ? 0.02 / std::sqrt(2.0 * o.n_layer) : 0.02, rng);
         }
-        fill_waves(position_embedding.weight, 0.05);  // places near each other start alike
+        fill_sinusoids(position_embedding.weight, 0.05);  // places near each other start alike
     }
 
     Tensor operator()(const Tokens& ids) const override {                        // (B, T)

@@ -65,7 +65,8 @@ void train(const Options& o) {
 //< train
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);  // its threads compute, the first one talks
     Options defaults{.stage = "17_machines", .steps = 3000, .learning_rate = 3e-2};
     int code = run_stage<Model>(argc, argv, defaults, train);
     MPI_Finalize();

@@ -2,7 +2,7 @@
 #pragma once
 #include "common/write/sampler.h"
 #include "docs/workshop/models.h"
-#include "tests/parity/stages.h"
+#include "docs/workshop/stages.h"
 
 namespace babygpt::workshop {
 

@@ -10,9 +10,7 @@ void sample_from_run(const Options& options, const Options& stage, const MakeMod
                      const MakeWriter& make_writer) {
     std::string file = options.model + "/model.safetensors";
     SavedModel saved = load_model(file, stage);
-    Rng unused(0);
-    auto model = make_model(saved.options, saved.vocabulary.size(), unused);
-    restore(model->parameters, saved.checkpoint, "", file);
+    auto model = make_from(saved.checkpoint, file, make_model, saved.options, saved.vocabulary.size());
     write_sample(make_writer(*model, saved.options.block_size), saved.vocabulary, options, training_text(saved));
 }
 

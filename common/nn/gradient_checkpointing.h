@@ -7,9 +7,10 @@
 namespace babygpt {
 
 // f(x) in less memory: what f computes inside is forgotten, and computed again when its gradients are wanted. The
-// values are the same to the bit, and so are the gradients where x is used nowhere else. The second call may come when
-// the caller is gone, so f owns what it uses. A tensor that passes gradients on, and is no parameter, comes in as x; a
-// second one that f owns is named, so that the way back has been through f before it goes on from there.
+// values are the same to the bit, and so are the gradients where x is used nowhere else. The second call comes
+// from backward(), so what f refers to, such as the model, must live until then; the rest it owns. A tensor that passes
+// gradients on, and is no parameter, comes in as x; a second one is named, so that the way back has been through f
+// before it goes on from there.
 Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const Tensor& also = {});
 
 // The trainer opens one around every step: while it lives, through_layers makes a checkpoint of so many; 0: none.

@@ -25,7 +25,7 @@ void fill_normal(Tensor& tensor, double deviation, Rng& rng) {
     for (real& v : tensor.values()) v = real(deviation * rng.normal());
 }
 
-void fill_waves(Tensor& table, double height) {
+void fill_sinusoids(Tensor& table, double height) {
     if (init_weights_is_off) return;
     real* value = table.values().data();
     for (int place = 0, n = table.size(1); place < table.size(0); ++place)

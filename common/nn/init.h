@@ -18,7 +18,8 @@ class NoInitWeights {
 
 void fill_uniform(Tensor& tensor, double bound, Rng& rng);  // in +-bound
 void fill_normal(Tensor& tensor, double deviation, Rng& rng);
-// A row for each place: sines and cosines of more and more places a turn, so that neighbours are alike.
-void fill_waves(Tensor& table, double height);
+// The sinusoidal position encoding: a row for each place, of sines and cosines of more and more places a turn, so that
+// neighbours are alike.
+void fill_sinusoids(Tensor& table, double height);
 
 }  // namespace babygpt

@@ -211,7 +211,7 @@ class FileOfFirst {
   public:
     explicit FileOfFirst(const std::string& path) {
         if (ranks::first()) mapped.emplace(path);
-        if (ranks::count() > 1) received = ranks::from_first(mapped ? mapped->bytes() : "");
+        if (ranks::count() > 1) received = ranks::broadcast(mapped ? mapped->bytes() : "");
     }
     std::string_view bytes() const { return mapped ? mapped->bytes() : received; }
 

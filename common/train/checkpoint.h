@@ -48,11 +48,11 @@ void restore(std::vector<Module::Parameter>& parameters, const Checkpoint& check
              const std::string& name);
 
 // A model of which all weights come from a file: made without a start of its own, and filled.
-template <class Make, class Config>
-auto make_from(const Checkpoint& checkpoint, const std::string& file, const Make& make, const Config& config) {
+template <class Make, class... Config>
+auto make_from(const Checkpoint& checkpoint, const std::string& file, const Make& make, const Config&... config) {
     NoInitWeights from_file;
     Rng unused(0);
-    auto model = make(config, unused);
+    auto model = make(config..., unused);
     restore(model->parameters, checkpoint, "", file);
     return model;
 }

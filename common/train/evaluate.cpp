@@ -20,7 +20,7 @@ double mean_loss(Part part, const Draw& draw, const Module& model, const Options
                        [&](int first, int last) { losses[size_t(i)] += batch->loss(model, first, last).item(); });
         }
     });
-    ranks::sum(losses);
+    ranks::all_reduce(losses);
     double total = 0;
     for (double loss : losses) total += loss;
     return total / options.eval_batches;

@@ -8,7 +8,7 @@
 
 namespace babygpt {
 
-GradientExchange::GradientExchange(std::vector<std::shared_ptr<Module>> list, size_t piece_bytes)
+GradientExchange::GradientExchange(std::vector<std::shared_ptr<Module>> list, size_t bucket_bytes)
     : replicas(std::move(list)),
       numbers(replicas.size()),
       is_whole(replicas.size()) {
@@ -16,13 +16,14 @@ GradientExchange::GradientExchange(std::vector<std::shared_ptr<Module>> list, si
     size_t count = parameters.size(), total = 0;
     for (const Module::Parameter& parameter : parameters) starts.push_back(total), total += parameter.tensor.count();
     starts.push_back(total);
-    sums.resize(total), reached.resize(count + 1), piece_of.resize(count);
+    sums.resize(total), reached.resize(count + 1), bucket_of.resize(count);
     for (size_t worker = 0; worker < replicas.size(); ++worker)
         for (size_t i = 0; i < count; ++i) numbers[worker][replicas[worker]->parameters[i].tensor.node.get()] = i;
-    for (size_t last = count; last > 0; last = pieces.back()->first) {
-        pieces.push_back(std::make_unique<Piece>(last, last));
-        while (pieces.back()->first > 0 && (starts[last] - starts[pieces.back()->first]) * sizeof(real) < piece_bytes)
-            piece_of[--pieces.back()->first] = pieces.size() - 1;
+    for (size_t last = count; last > 0; last = buckets.back()->first) {
+        buckets.push_back(std::make_unique<Bucket>(last, last));
+        while (buckets.back()->first > 0 &&
+               (starts[last] - starts[buckets.back()->first]) * sizeof(real) < bucket_bytes)
+            bucket_of[--buckets.back()->first] = buckets.size() - 1;
     }
 }
 
@@ -30,8 +31,8 @@ void GradientExchange::begin(int count) {
     workers = count, sent = 0;
     std::ranges::fill(reached, 0.0);
     for (Module::Parameter& parameter : replicas[0]->parameters) parameter.tensor.clear_grad();
-    for (std::vector<char>& of_worker : is_whole) of_worker.assign(piece_of.size(), false);
-    for (auto& piece : pieces) piece->open = workers * int(piece->last - piece->first);
+    for (std::vector<char>& of_worker : is_whole) of_worker.assign(bucket_of.size(), false);
+    for (auto& bucket : buckets) bucket->open = workers * int(bucket->last - bucket->first);
 }
 
 void GradientExchange::whole(int worker, const Node& parameter) {
@@ -40,26 +41,27 @@ void GradientExchange::whole(int worker, const Node& parameter) {
 }
 
 void GradientExchange::whole(int worker) {
-    for (size_t i = piece_of.size(); i-- > 0;) whole(worker, i);
+    for (size_t i = bucket_of.size(); i-- > 0;) whole(worker, i);
 }
 
 void GradientExchange::whole(int worker, size_t parameter) {
     if (std::exchange(is_whole[size_t(worker)][parameter], true)) return;
-    --pieces[piece_of[parameter]]->open;
-    if (worker == 0) send_whole_pieces();
+    --buckets[bucket_of[parameter]]->open;
+    if (worker == 0) send_whole_buckets();
 }
 
-void GradientExchange::send_whole_pieces() {
-    for (; sent < pieces.size() && pieces[sent]->open == 0; ++sent) {  // in order: every rank sends in the same
-        const Piece& piece = *pieces[sent];
-        add_up(piece);
-        ranks::begin_sum(std::span(sums).subspan(starts[piece.first], starts[piece.last] - starts[piece.first]));
+void GradientExchange::send_whole_buckets() {
+    for (; sent < buckets.size() && buckets[sent]->open == 0; ++sent) {  // in order: every rank sends in the same
+        const Bucket& bucket = *buckets[sent];
+        add_up(bucket);
+        ranks::begin_all_reduce(
+            std::span(sums).subspan(starts[bucket.first], starts[bucket.last] - starts[bucket.first]));
     }
-    ranks::help_sums();
+    ranks::help_all_reduces();
 }
 
-void GradientExchange::add_up(const Piece& piece) {
-    for (size_t i = piece.first; i < piece.last; ++i) {
+void GradientExchange::add_up(const Bucket& bucket) {
+    for (size_t i = bucket.first; i < bucket.last; ++i) {
         std::span<real> sum = std::span(sums).subspan(starts[i], starts[i + 1] - starts[i]);
         for (int worker = 0; worker < workers; ++worker) {
             const Tensor& share = replicas[size_t(worker)]->parameters[i].tensor;
@@ -74,11 +76,11 @@ void GradientExchange::add_up(const Piece& piece) {
 }
 
 double GradientExchange::finish(double loss) {
-    send_whole_pieces();
-    ranks::finish_sums();
+    send_whole_buckets();
+    ranks::finish_all_reduces();
     reached.back() = loss;
-    ranks::sum(reached);
-    for (size_t i = 0; i < piece_of.size(); ++i)
+    ranks::all_reduce(reached);
+    for (size_t i = 0; i < bucket_of.size(); ++i)
         if (reached[i] > 0)
             std::copy_n(sums.begin() + std::ptrdiff_t(starts[i]), starts[i + 1] - starts[i],
                         grad_target(replicas[0]->parameters[i].tensor).data);

@@ -1,4 +1,4 @@
-// Gradients of a step, added up over this rank's workers and then over all ranks. They travel in a few large pieces,
+// Gradients of a step, added up over this rank's workers and then over all ranks. They travel in a few large buckets,
 // each of them begun as soon as it is whole here, while the rest of backward() still computes.
 #pragma once
 #include <atomic>
@@ -11,10 +11,10 @@ namespace babygpt {
 
 class GradientExchange {
   public:
-    // Smaller pieces can begin sooner, but each of them pays for its beginning.
-    static constexpr size_t usual_piece = 1 << 20;  // bytes
+    // Smaller buckets can begin sooner, but each of them pays for its beginning.
+    static constexpr size_t usual_bucket = 1 << 20;  // bytes
     // One replica for each worker of this rank.
-    explicit GradientExchange(std::vector<std::shared_ptr<Module>> replicas, size_t piece_bytes = usual_piece);
+    explicit GradientExchange(std::vector<std::shared_ptr<Module>> replicas, size_t bucket_bytes = usual_bucket);
 
     void begin(int workers);  // a step, in which so many take part
     // This worker will add no more to the gradient of a parameter of its replica, or of any. Worker 0, on whose thread
@@ -26,13 +26,13 @@ class GradientExchange {
     double finish(double loss);
 
   private:
-    struct Piece {
+    struct Bucket {
         size_t first, last;         // parameters
         std::atomic<int> open = 0;  // workers that have not all of it, times parameters
     };
     void whole(int worker, size_t parameter);
-    void send_whole_pieces();
-    void add_up(const Piece& piece);
+    void send_whole_buckets();
+    void add_up(const Bucket& bucket);
 
     std::vector<std::shared_ptr<Module>> replicas;
     std::vector<std::unordered_map<const Node*, size_t>> numbers;  // of each replica's parameters
@@ -40,8 +40,8 @@ class GradientExchange {
     std::vector<size_t> starts;                                    // of each parameter in sums
     std::vector<real> sums;                                        // all parameters, end to end
     std::vector<double> reached;  // how many workers reached each parameter; and the loss, which travels with them
-    std::vector<std::unique_ptr<Piece>> pieces;  // the last parameters first, as backward() comes to them
-    std::vector<size_t> piece_of;
+    std::vector<std::unique_ptr<Bucket>> buckets;  // the last parameters first, as backward() comes to them
+    std::vector<size_t> bucket_of;
     int workers = 0;
     size_t sent = 0;
 };

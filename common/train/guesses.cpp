@@ -33,7 +33,7 @@ std::map<std::string, SlotGuesses> of_all_ranks(const std::map<std::string, Slot
     nlohmann::json own;
     for (const auto& [kind, guesses] : mine) own[kind] = {guesses.slots, guesses.right};
     std::vector<std::string> parts(size_t(ranks::count()), own.dump());
-    ranks::share(parts);
+    ranks::all_gather(parts);
     std::map<std::string, SlotGuesses> all;
     for (const std::string& part : parts) {
         const nlohmann::json theirs = nlohmann::json::parse(part);

@@ -75,7 +75,7 @@ void LanguageModelling::show(const NextLogits& next, const Tell& tell) const {
     if (!corpus.judge) return;
     constexpr int judged = 40;
     std::vector<std::string> list = list_tales(next, corpus.vocabulary, options, judged, ranks::rank(), ranks::count());
-    ranks::share(list);
+    ranks::all_gather(list);
     std::string tales;
     for (const std::string& tale : list) tales += tale;
     Score score = corpus.judge->judge(tales);

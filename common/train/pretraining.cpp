@@ -123,7 +123,7 @@ Guesses PreTraining::guesses(const Module& model, int batches) const {
         all[0] += double(part.masked), all[1] += double(part.masked_right);
         all[2] += double(part.pairs), all[3] += double(part.pairs_right);
     }
-    ranks::sum(all);
+    ranks::all_reduce(all);
     return {size_t(all[0]), size_t(all[1]), size_t(all[2]), size_t(all[3])};
 }
 

@@ -123,15 +123,15 @@ void end(int code) {
     std::exit(code);
 }
 
-void sum(std::span<double> numbers) {
+void all_reduce(std::span<double> numbers) {
     MPI_Request request;
     check(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), int(numbers.size()), MPI_DOUBLE, MPI_SUM, all, &request));
     wait(request);
 }
 
-std::string from_first(std::string_view bytes) { return broadcast(bytes, 0); }
+std::string broadcast(std::string_view bytes) { return broadcast(bytes, 0); }
 
-void share(std::vector<std::string>& items) {
+void all_gather(std::vector<std::string>& items) {
     for (int from = 0; from < count(); ++from) {
         nlohmann::json theirs;
         for (size_t i = size_t(from); i < items.size(); i += size_t(count())) theirs.push_back(items[i]);
@@ -147,24 +147,24 @@ const char* interruption() {
 }
 
 std::optional<Difference> difference(const std::string& mine) {
-    std::string of_first = from_first(mine);
+    std::string of_first = broadcast(mine);
     int other = least(mine == of_first ? count() : rank());
     if (other == count()) return {};
     return Difference{other, of_first, broadcast(mine, other)};
 }
 
-void begin_sum(std::span<real> piece) {
+void begin_all_reduce(std::span<real> piece) {
     MPI_Datatype type = sizeof(real) == 4 ? MPI_FLOAT : MPI_DOUBLE;
     sums.emplace_back();
     check(MPI_Iallreduce(MPI_IN_PLACE, piece.data(), int(piece.size()), type, MPI_SUM, all, &sums.back()));
 }
 
-void help_sums() {
+void help_all_reduces() {
     int done;
     check(MPI_Testall(int(sums.size()), sums.data(), &done, MPI_STATUSES_IGNORE));
 }
 
-void finish_sums() {
+void finish_all_reduces() {
     for (MPI_Request& request : sums) wait(request);
     sums.clear();
 }
@@ -192,14 +192,14 @@ int rank() { return 0; }
 int count() { return 1; }
 int threads() { return int(std::max(1u, std::thread::hardware_concurrency())); }
 void end(int code) { std::exit(code); }
-void sum(std::span<double>) {}
-std::string from_first(std::string_view bytes) { return std::string(bytes); }
-void share(std::vector<std::string>&) {}
+void all_reduce(std::span<double>) {}
+std::string broadcast(std::string_view bytes) { return std::string(bytes); }
+void all_gather(std::vector<std::string>&) {}
 const char* interruption() { return babygpt::interruption(); }
 std::optional<Difference> difference(const std::string&) { return {}; }
-void begin_sum(std::span<real>) {}
-void help_sums() {}
-void finish_sums() {}
+void begin_all_reduce(std::span<real>) {}
+void help_all_reduces() {}
+void finish_all_reduces() {}
 bool speaks() { return true; }
 
 }  // namespace babygpt::ranks

@@ -30,10 +30,10 @@ struct Lost : std::runtime_error {
 bool speaks();
 
 // Every rank calls these, in the same order. All of them throw Lost.
-void sum(std::span<double> numbers);             // in place, over all ranks
-std::string from_first(std::string_view bytes);  // what the first rank gave
-void share(std::vector<std::string>& items);     // item i is there on rank i % count(), and then on all
-const char* interruption();                      // of any of them
+void all_reduce(std::span<double> numbers);        // sums, in place
+std::string broadcast(std::string_view bytes);     // what the first rank gave
+void all_gather(std::vector<std::string>& items);  // item i is there on rank i % count(), and then on all
+const char* interruption();                        // of any of them
 struct Difference {
     int rank;
     std::string first, other;  // what the first rank gave, and what that rank gave
@@ -41,8 +41,8 @@ struct Difference {
 std::optional<Difference> difference(const std::string& mine);  // of the first rank that gave something else
 
 // Sums of large pieces, in place, that are on their way while this rank computes. All from the thread of begin().
-void begin_sum(std::span<real> piece);
-void help_sums();  // MPI does its part only while it is called
-void finish_sums();
+void begin_all_reduce(std::span<real> piece);
+void help_all_reduces();  // MPI does its part only while it is called
+void finish_all_reduces();
 
 }  // namespace babygpt::ranks

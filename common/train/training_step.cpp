@@ -10,7 +10,7 @@
 
 namespace babygpt {
 
-Trainer::Trainer(const Options& o, const Objective& what, size_t piece_bytes)
+Trainer::Trainer(const Options& o, const Objective& what, size_t bucket_bytes)
     : optimiser({}),
       batches(o.seed, "batches"),
       options(o),
@@ -22,7 +22,7 @@ Trainer::Trainer(const Options& o, const Objective& what, size_t piece_bytes)
         replicas.push_back(objective.make_model(rng));
     }
     optimiser = AdamW(model().parameters, o.weight_decay, o.beta1, o.beta2);
-    if (ranks::count() > 1) exchange = std::make_unique<GradientExchange>(replicas, piece_bytes);
+    if (ranks::count() > 1) exchange = std::make_unique<GradientExchange>(replicas, bucket_bytes);
 }
 
 double Trainer::step(const DrawnBatch& batch) {

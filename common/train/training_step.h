@@ -13,7 +13,7 @@ namespace babygpt {
 // are the same once more: each takes its share of the batch, and its threads take shares of that.
 class Trainer {
   public:
-    Trainer(const Options& options, const Objective& objective, size_t piece_bytes = GradientExchange::usual_piece);
+    Trainer(const Options& options, const Objective& objective, size_t bucket_bytes = GradientExchange::usual_bucket);
 
     std::unique_ptr<DrawnBatch> draw() { return objective.draw(Part::train, batches); }
     double step(const DrawnBatch& batch);  // one update; returns the batch's loss before it

@@ -5,7 +5,7 @@
 
 #include "common/base/files.h"
 #include "common/base/format.h"
-#include "tests/parity/stages.h"
+#include "docs/workshop/stages.h"
 
 // And of 15, as stages.h has the others: it cuts heads out of a BERT, which only its own model can be without.
 #define main stage_main
@@ -86,11 +86,8 @@ std::shared_ptr<const Opened> Models::open(const std::string& file) {
     auto opened = std::make_shared<Opened>(Opened{saved.options, CharacterTokenizer(saved.vocabulary)});
     opened->options.task = task;
     opened->step = std::atoi(saved.checkpoint.about("step", file).c_str());
-    NoInitWeights from_file;
-    Rng unused(0);
     if (task == Task::write) {
-        opened->writer = stages.at(stage)(saved.options, saved.vocabulary.size(), unused);
-        restore(opened->writer->parameters, saved.checkpoint, "", file);
+        opened->writer = make_from(saved.checkpoint, file, stages.at(stage), saved.options, saved.vocabulary.size());
     } else {
         BertConfig config = bert_config(saved.options, opened->tokenizer.size());
         if (task == Task::fill)

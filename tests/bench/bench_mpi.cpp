@@ -63,10 +63,10 @@ Corpus random_text(int vocab_size) {
     return {"random", Vocabulary(characters), tokens, tokens, {}, nullptr, 0};
 }
 
-void time_steps(const Options& options, int vocab_size, size_t piece_bytes, double seconds) {
+void time_steps(const Options& options, int vocab_size, size_t bucket_bytes, double seconds) {
     Corpus corpus = random_text(vocab_size);
     LanguageModelling objective(options, corpus, maker<gpt::Model>());
-    Trainer trainer(options, objective, piece_bytes);
+    Trainer trainer(options, objective, bucket_bytes);
     trainer.step();
     std::vector<double> steps, waits;
     repeat(seconds, [&] {

@@ -2,7 +2,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 
-#include "tests/parity/stages.h"
+#include "docs/workshop/stages.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "common/train/evaluate.h"
 #include "common/train/language.h"
-#include "tests/parity/stages.h"
+#include "docs/workshop/stages.h"
 
 using namespace babygpt;
 

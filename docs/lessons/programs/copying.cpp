@@ -3,7 +3,7 @@
 
 #include "common/train/language.h"
 #include "docs/lessons/programs/slots.h"
-#include "tests/parity/stages.h"
+#include "docs/workshop/stages.h"
 
 using namespace babygpt;
 

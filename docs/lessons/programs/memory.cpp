@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "docs/lessons/programs/slots.h"
-#include "tests/parity/stages.h"
+#include "docs/workshop/stages.h"
 
 using namespace babygpt;
 
