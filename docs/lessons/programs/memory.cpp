@@ -16,9 +16,7 @@ int main() {
             if (stage > "10_gpt") break;  // those that led to it
             std::string file = "runs/" + stage + "/model.safetensors";
             SavedModel saved = load_model(file, {.stage = stage});
-            Rng unused(0);
-            auto model = make_model(saved.options, saved.vocabulary.size(), unused);
-            restore(model->parameters, saved.checkpoint, "", file);
+            auto model = make_from(saved.checkpoint, file, make_model, saved.options, saved.vocabulary.size());
             NextLogits next = next_logits(*model, saved.options.block_size);
             std::printf("%-14s", stage.c_str());
             for (const Slot& slot : slots()) std::printf(" %6.2f", remembered(slot, next, corpus));
