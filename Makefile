@@ -138,13 +138,15 @@ run: $(SETUP) ## train the stages on the built-in tales and compare them; PART=2
 	@+$(building) $(STAGE)
 	@$(with_args); $(BUILD)/$(STAGE) "$$@"
 else
-# Part I is the stages that docs/lessons/README.md lists above Part II, which is compared with the GPT that it grew from,
-# if that is there.
+# Part I is the stages that docs/lessons/README.md lists above Part II, which is compared with those of Part I that are
+# there, and draws what it is about.
 PART ?= 1
 PARTS := 1 2
 PART_1 := $(filter $(shell sed "/ Part II/q" docs/lessons/README.md | grep -oE "[0-9]{2}_[a-z]+"),$(STAGES))
 PART_2 := $(filter-out $(PART_1),$(STAGES))
-BESIDE = $(if $(filter 1,$(PART)),runs/00_counts,$(wildcard runs/10_gpt))
+BESIDE = $(if $(filter 1,$(PART)),runs/00_counts,$(patsubst %/run.json,%,$(wildcard $(addsuffix /run.json,runs/00_counts $(addprefix runs/,$(filter $(PART_1),$(REPORTED)))))))
+draw_2 = $(BUILD)/14_translate translate "Leo won a red hat at the cave." --svg runs/alignment.svg >/dev/null && \
+         printf 'what the translator looked at: runs/alignment.svg\nloss against heads left: runs/15_prune/heads.svg\n'
 run: $(SETUP)
 	@$(if $(filter $(PARTS),$(PART)),,echo "there is no PART=$(PART); there are: $(PARTS)" >&2; exit 2)
 	@+$(building) all
@@ -154,6 +156,7 @@ run: $(SETUP)
 	    $(BUILD)/$$stage "$$@" || exit; \
 	done
 	@$(BUILD)/report $(BESIDE) $(addprefix runs/,$(filter $(PART_$(PART)),$(REPORTED)))
+	@$(draw_$(PART))
 	@echo; echo "make workshop, and then http://127.0.0.1:8010/#watch?run=$(lastword $(filter $(PART_$(PART)),$(TRAINED))) shows these runs and the inside of each model"
 endif
 

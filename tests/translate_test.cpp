@@ -459,6 +459,6 @@ TEST_SUITE("translate") {
         Options o = tiny();
         o.block_size = 20;
         check_error([&] { Translation(o, text, make_stage); },
-                    {"with [CLS] and [SEP]", "--block-size is 20", "is enough"});
+                    {"with [CLS] and [SEP]", "--block-size is 20", "is enough", "It begins \"At the "});
     }
 }

@@ -76,11 +76,17 @@ Translation::Translation(const Options& o, const ParallelCorpus& c, MakeTranslat
       train(encode(c.train)),
       val(encode(c.val)) {
     size_t longest = 0;
-    for (const auto* part : {&train, &val})
-        for (const Pair& pair : *part) longest = std::max({longest, pair.source.size(), pair.target.size() + 1});
+    const std::u32string* which = nullptr;
+    auto look_at = [&](const std::u32string& sentence, size_t tokens) {
+        if (tokens > longest) longest = tokens, which = &sentence;
+    };
+    for (const auto* part : {&text.train, &text.val})
+        for (const ParallelCorpus::Pair& pair : *part)
+            look_at(pair.source, pair.source.size() + 2), look_at(pair.target, pair.target.size() + 1);
     if (longest > size_t(o.block_size))
         fail(text.name, " has a sentence of ", longest, " tokens, with [CLS] and [SEP], and --block-size is ",
-             o.block_size, "; --block-size ", longest, " is enough for all");
+             o.block_size, "; --block-size ", longest, " is enough for all. It begins \"", brief(encode_utf8(*which)),
+             "\"");
     std::vector<double> counts(tokenizer.tokens.size());
     double all = 0;
     for (const Pair& pair : train) {
