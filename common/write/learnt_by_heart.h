@@ -5,7 +5,7 @@
 
 namespace babygpt {
 
-// The longest run of tokens that stands in both; of several, the first in the text.
+// The longest common substring of tokens; of several, the first in the text.
 std::vector<int> longest_shared_run(std::span<const int> sample, std::span<const int> text);
 
 }  // namespace babygpt
