@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "common/train/evaluate.h"
@@ -34,7 +35,8 @@ struct Variant {
     void (*change)(Options& o);
     void (*start)(Module& model, Rng& rng) = nullptr;  // another than the stage's
 };
-const Variant variants[] = {{"rise", [](Options& o) { o.warmup = 0; }},
+const Variant variants[] = {{"nothing", [](Options&) {}},
+                            {"rise", [](Options& o) { o.warmup = 0; }},
                             {"fall", [](Options& o) { o.decay = false; }},
                             {"beta2", [](Options& o) { o.beta2 = 0.999; }},
                             {"start", [](Options&) {}, start_plainly},
@@ -91,8 +93,9 @@ int main() {
         options.threads = 1;
         constexpr int count = int(std::size(variants));
         std::array<Result, seeds> results[count];
-        std::atomic<int> next_run = 0, to_come[count];
-        std::ranges::fill(to_come, seeds);
+        std::atomic<int> next_run = 0;
+        std::mutex mutex;  // of the next two
+        int done[count] = {}, printed = 0;
         std::printf("left_out   loss of seeds 1, 2, 3   mean  spread   tales in form   memory slots right\n");
         pool.run([&](int) {
             for (int i; (i = next_run++) < count * seeds;) {
@@ -100,7 +103,10 @@ int main() {
                 Options own = options;
                 own.seed = uint64_t(seed + 1);
                 results[variant][size_t(seed)] = train(variants[variant], own, corpus);
-                if (--to_come[variant] == 0) print(variants[variant].name, results[variant]);
+                std::lock_guard lock(mutex);
+                ++done[variant];
+                for (; printed < count && done[printed] == seeds; ++printed)
+                    print(variants[printed].name, results[printed]);
             }
         });
     });
