@@ -227,7 +227,7 @@ def known_targets():
     for stage in stages:
         if "<mpi.h>" in read(f"stages/{stage}.cpp"):  # make mpi builds it, and it has the options of 01
             continue
-        for command in ("train", "sample", "translate"):
+        for command in ("train", "sample", "translate", "fill"):
             said = subprocess.run([f"build/{stage}", command, "--help"], capture_output=True, text=True).stdout
             options |= set(re.findall(r"--[\w-]+", said))
     return dict(make=set(re.findall(r"^([\w-]+):", makefile, re.M)) | set(stages), variables=set(re.findall(r"\b([A-Z]+)=", makefile)) | {"NAME", "N"},
@@ -317,7 +317,7 @@ def differences(name, command, kept, now):
         was, is_now = json.loads(kept["run.json"]), json.loads(now["run.json"])
         for part, key in (("best", "val_loss"), ("final", "val_loss"), ("baselines", "unigram")):
             yield from compare(f"{part} {key}", was[part][key], is_now[part][key], 0.05 * was[part][key] if was[part][key] < 10 else float("inf"))
-    elif re.fullmatch(r"build/(lessons/(?!memory|copying|ablation|matmul|roofline|alive)\w+|corpus .*)", command):
+    elif re.fullmatch(r"build/(lessons/(?!memory|copying|ablation|heads|caches|cost|segments|matmul|roofline|alive)\w+|corpus .*)", command):
         was, is_now = (re.findall(r"[-+]?\d+\.?\d*(?:e[-+]\d+)?", text["output.txt"]) for text in (kept, now))
         if len(was) != len(is_now):
             yield f"{name} printed {len(was)} numbers, now {len(is_now)}"
