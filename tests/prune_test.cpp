@@ -197,10 +197,12 @@ TEST_SUITE("prune") {
         refused({{0, {-1}}}, "there is no head -1");
         refused({{0, {1}}, {2, {0}}}, "there is no layer 2; the model has layers 0 to 1");
         refused({{-1, {0}}}, "there is no layer -1");
-        refused({{1, {0, 1, 2, 3}}}, "one head of a layer has to stay");
+        refused({{1, {0, 1, 2, 3}}}, "one head of layer 1 has to stay");
+        refused({{0, {1}}, {1, {0, 1, 2, 3}}}, "one head of layer 1 has to stay");
         CHECK(model.parameter_count() == make(sizes()).parameter_count());  // a refusal changes nothing
         model.prune_heads({{1, {0, 1, 2}}});
-        check_error([&] { model.prune_heads({{1, {3}}}); }, {"has to stay"});
+        check_error([&] { model.prune_heads({{0, {2}}, {1, {3}}}); }, {"one head of layer 1 has to stay"});
+        CHECK(model.bert.encoder.layer[0].attention.self.heads_left == std::vector{0, 1, 2, 3});
     }
 
     TEST_CASE("heads by layer as text, and back; anything else is refused") {
