@@ -12,6 +12,9 @@ namespace stage13 {
 #include "stages/13_bert.cpp"
 }
 namespace bert_test {
+namespace stage15 {
+#include "stages/15_prune.cpp"
+}
 namespace stage16 {
 #include "stages/16_memory.cpp"
 }
@@ -187,18 +190,25 @@ TEST_SUITE("bert") {
             MakeBert make;
             std::string kind;
             int checkpoint = 0, chunk = 0;
+            HeadsByLayer pruned = {};
         };
         std::vector<Case> cases;
-        for (const std::string& kind : kinds) cases.push_back({make_stage<>, kind});
+        for (const std::string& kind : kinds) {
+            cases.push_back({make_stage<>, kind});
+            for (const HeadsByLayer& heads : {HeadsByLayer{}, {{0, {1, 3}}, {1, {0, 1, 2}}}})
+                cases.push_back({make_stage<stage15::Model>, kind, 0, 0, heads});
+        }
         for (int k : {0, 1})
             for (int chunk : {0, 3}) cases.push_back({make_stage<stage16::Model>, "relative_key_query", k, chunk});
-        for (const auto& [make_model, kind, k, chunk] : cases) {
+        for (const auto& [make_model, kind, k, chunk, pruned] : cases) {
             CAPTURE(kind);
+            CAPTURE(list_heads(pruned));
             CAPTURE(k);
             CAPTURE(chunk);
             Fixture fixture("pretraining_" + kind);
             BertConfig config = sizes(kind);
             config.hidden_act = "gelu_new", config.gradient_checkpointing = k, config.chunk_size_feed_forward = chunk;
+            config.pruned_heads = pruned;
             Rng rng(1);
             auto model = make_model(config, rng);
             std::vector<Tensor> parameters;
