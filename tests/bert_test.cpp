@@ -3,9 +3,12 @@
 #include <filesystem>
 
 #include "common/babygpt.h"
+#include "common/base/files.h"
+#include "common/train/pretrained.h"
 #include "common/train/pretraining.h"
 #include "common/train/training_step.h"
 #include "tests/bert_fixture.h"
+#include "tests/temporary.h"
 
 #define main stage_main
 namespace stage13 {
@@ -181,6 +184,43 @@ TEST_SUITE("bert") {
             for (size_t place = 0; place < 5; ++place)
                 CHECK_FALSE(
                     same_bytes(before.values().subspan(place * 23, 23), after.values().subspan(place * 23, 23)));
+        }
+    }
+
+    TEST_CASE("a run that another program saved anew opens as Hugging Face's do: the same bits, the same answers") {
+        for (const std::string& kind : kinds) {
+            CAPTURE(kind);
+            Options o{.stage = "13_bert", .block_size = 32, .n_embd = 16, .n_head = 4, .n_layer = 2, .positions = kind};
+            const CharacterTokenizer& tokenizer = few_tales().tokenizer;
+            PreTraining objective(o, few_tales(), make_stage<>);
+            stage13::Model model = make(bert_config(o, tokenizer.size()));
+            uint64_t seed = 0;
+            for (auto& [name, tensor] : model.parameters)
+                std::ranges::copy(random_tensor(tensor.shape(), ++seed, 0.4).values(), tensor.values().begin());
+
+            TemporaryDirectory directory;
+            const std::string run = directory.path, file = run + "/model.safetensors";
+            for (const Objective::File& each : objective.files()) write_whole(run + "/" + each.name, each.text);
+            Checkpoint saved = objective.describe(model, 0, {});
+            saved.metadata = {{"format", "pt"}};  // all that the other program says of it
+            write_whole(file, to_safetensors(saved));
+            REQUIRE(saved_by(file).empty());
+
+            Pretrained opened = load_pretrained(run);
+            CHECK(save_config(opened.config) == objective.files()[0].text);
+            CHECK(opened.tokenizer.tokens == tokenizer.tokens);
+            CHECK(opened.checkpoint.tensors.size() == model.parameters.size());
+            for (const auto& [name, tensor] : opened.checkpoint.tensors) {
+                CAPTURE(name);
+                auto found = std::ranges::find(model.parameters, name, &Module::Parameter::name);
+                REQUIRE(found != model.parameters.end());
+                CHECK(same_bytes(tensor.values(), found->tensor.values()));
+            }
+            std::vector<int> ids = tokenizer.encode(std::string_view("Ada got a red kite."), "a text");
+            BertInput input{.input_ids = Tokens(1, int(ids.size()), ids)};
+            LoadedBert again = load_hugging_face(run, Command::fill, make_stage<>);
+            CHECK(
+                same_bytes((*again.model)(input).prediction_logits.values(), model(input).prediction_logits.values()));
         }
     }
 
