@@ -187,6 +187,30 @@ TEST_SUITE("bert") {
         }
     }
 
+    TEST_CASE("attentions are those after dropout: with p = 0.5 some are exactly 0, and the others doubled") {
+        BertConfig config = sizes("relative_key");
+        config.hidden_dropout_prob = 0, config.attention_probs_dropout_prob = 0.5;
+        for (auto* make_model : {make_stage<>, make_stage<stage15::Model>, make_stage<stage16::Model>}) {
+            Rng rng(1), noise(1, "dropout");
+            auto model = make_model(config, rng);
+            auto first_layer = [&] {
+                std::vector<Tensor> attentions;
+                (*model)({.input_ids = Tokens(2, 5, {3, 9, 4, 1, 22, 8, 8, 2, 17, 6}), .attentions = &attentions});
+                return attentions[0];
+            };
+            Tensor plain = first_layer();
+            DropoutScope training(noise);
+            Tensor dropped = first_layer();
+            int zeros = 0;
+            for (size_t i = 0; i < plain.count(); ++i) {
+                real before = plain.values()[i], after = dropped.values()[i];
+                zeros += after == 0;
+                CHECK((after == 0 || after == 2 * before));
+            }
+            CHECK(std::abs(zeros - 100) < 35);  // of 200: five deviations
+        }
+    }
+
     TEST_CASE("a run that another program saved anew opens as Hugging Face's do: the same bits, the same answers") {
         for (const std::string& kind : kinds) {
             CAPTURE(kind);
