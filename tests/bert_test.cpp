@@ -211,6 +211,33 @@ TEST_SUITE("bert") {
         }
     }
 
+    TEST_CASE("a new model: tables and matrices normally distributed, gains 1, biases and the word [PAD] 0") {
+        BertConfig config =
+            bert_config({.block_size = 12, .n_embd = 64, .n_head = 4, .n_layer = 2, .positions = "relative_key"}, 23);
+        const double range = config.initializer_range;
+        CHECK(range == 0.5 / 8);  // 0.5 / sqrt(n_embd)
+        stage13::Model model = make(config);
+        for (const auto& [name, tensor] : model.parameters) {
+            CAPTURE(name);
+            std::span<const real> values = tensor.values();
+            auto all_are = [](std::span<const real> numbers, real n) {
+                return std::ranges::all_of(numbers, [n](real number) { return number == n; });
+            };
+            if (tensor.shape().size() == 1) {
+                CHECK(all_are(values, name.ends_with("bias") ? 0 : 1));
+                continue;
+            }
+            if (name.ends_with("word_embeddings.weight")) {
+                CHECK(all_are(values.first(64), 0));  // [PAD]
+                values = values.subspan(64);
+            }
+            double n = double(values.size()), sum = 0, squares = 0;
+            for (real number : values) sum += number, squares += double(number) * double(number);
+            CHECK(std::abs(sum / n) < 5 * range / std::sqrt(n));
+            CHECK(std::abs(std::sqrt(squares / n) / range - 1) < 5 / std::sqrt(2 * n));
+        }
+    }
+
     TEST_CASE("a run that another program saved anew opens as Hugging Face's do: the same bits, the same answers") {
         for (const std::string& kind : kinds) {
             CAPTURE(kind);
