@@ -85,6 +85,7 @@ struct BertSelfAttention : Module {
         return {concat({past.key, fresh.key}, 1), concat({past.value, fresh.value}, 1)};  // self, with cache
     }
 
+    // past: what was kept; becomes what is to be kept.
     Tensor operator()(const Tensor& x, const BertInput& input, KeyValues& past) const {  // (B, T, C)
         auto [k, v] = past = keys_and_values(x, input, past);                            // (B, S, heads, H)
         Tensor q = heads(query(x));                                                      // (B, T, heads, H)
