@@ -20,7 +20,7 @@ struct BertEmbeddings : Module {
           dropout{c.hidden_dropout_prob},
           absolute(c.position_embedding_type == "absolute") {
         add("word_embeddings", word_embeddings);
-        add("position_embeddings", position_embeddings);
+        add("position_embeddings", position_embeddings);  // Hugging Face's files have it even where it is not used
         add("token_type_embeddings", token_type_embeddings), add("LayerNorm", norm);
     }
 

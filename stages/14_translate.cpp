@@ -21,7 +21,7 @@ struct BertEmbeddings : Module {
           dropout{c.hidden_dropout_prob},
           absolute(c.position_embedding_type == "absolute") {
         add("word_embeddings", word_embeddings);
-        add("position_embeddings", position_embeddings);
+        add("position_embeddings", position_embeddings);  // Hugging Face's files have it even where it is not used
         add("token_type_embeddings", token_type_embeddings), add("LayerNorm", norm);
     }
 
@@ -85,6 +85,7 @@ struct BertSelfAttention : Module {
         return {concat({past.key, fresh.key}, 1), concat({past.value, fresh.value}, 1)};  // self, with cache
     }
 
+    // past: what was kept; becomes what is to be kept.
     Tensor operator()(const Tensor& x, const BertInput& input, KeyValues& past) const {  // (B, T, C)
         auto [k, v] = past = keys_and_values(x, input, past);                            // (B, S, heads, H)
         Tensor q = heads(query(x));                                                      // (B, T, heads, H)

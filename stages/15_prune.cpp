@@ -1,5 +1,6 @@
 // Stage 15: heads switched off and cut out. New since 13: head_mask, which silences a head to see what it was worth,
 // and prune_heads, which takes its rows of query, key and value and its columns of the output layer away.
+#include <algorithm>
 #include <cmath>
 
 #include "common/babygpt.h"
@@ -20,7 +21,7 @@ struct BertEmbeddings : Module {
           dropout{c.hidden_dropout_prob},
           absolute(c.position_embedding_type == "absolute") {
         add("word_embeddings", word_embeddings);
-        add("position_embeddings", position_embeddings);
+        add("position_embeddings", position_embeddings);  // Hugging Face's files have it even where it is not used
         add("token_type_embeddings", token_type_embeddings), add("LayerNorm", norm);
     }
 
@@ -128,7 +129,6 @@ struct BertAttention : Module {
         std::vector<int> left, places;  // their numbers at first, and where they stand now
         for (int i = 0; i < self.num_attention_heads; ++i)
             if (int head = self.heads_left[size_t(i)]; !heads.contains(head)) left.push_back(head), places.push_back(i);
-        if (left.empty()) fail("prune_heads: one head of a layer has to stay");
         const int H = self.query.weight.size(0) / self.num_attention_heads;
         for (Linear* each : {&self.query, &self.key, &self.value}) {
             each->weight.replace(slices(each->weight, 0, places, H));  // rows: what comes out
@@ -266,7 +266,10 @@ struct Model : PrunableModel {  // BertForPreTraining
 
     void prune_heads(const HeadsByLayer& heads) final {
         check_heads(heads, bert.encoder.config);
-        for (const auto& [i, its] : heads) bert.encoder.layer[size_t(i)].attention.prune_heads(its);
+        auto attention = [this](int i) -> BertAttention& { return bert.encoder.layer[size_t(i)].attention; };
+        for (const auto& [i, its] : heads)  // all layers before the first cut, so that a refusal changes nothing
+            if (std::ranges::includes(its, attention(i).self.heads_left)) fail("one head of layer ", i, " has to stay");
+        for (const auto& [i, its] : heads) attention(i).prune_heads(its);
     }
 
     BertForPreTrainingOutput operator()(const BertInput& input) const override {

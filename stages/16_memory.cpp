@@ -21,7 +21,7 @@ struct BertEmbeddings : Module {
           dropout{c.hidden_dropout_prob},
           absolute(c.position_embedding_type == "absolute") {
         add("word_embeddings", word_embeddings);
-        add("position_embeddings", position_embeddings);
+        add("position_embeddings", position_embeddings);  // Hugging Face's files have it even where it is not used
         add("token_type_embeddings", token_type_embeddings), add("LayerNorm", norm);
     }
 
@@ -148,7 +148,7 @@ struct BertLayer : Module {
     Tensor operator()(const Tensor& x, const BertInput& input) const {  // (B, T, C)
         Tensor attended = attention(x, input);
         int T = x.size(1), chunk = chunk_size_feed_forward;
-        if (!chunk) return feed_forward(attended);
+        if (chunk <= 0) return feed_forward(attended);
         if (T % chunk) fail("The dimension to be chunked ", T, " has to be a multiple of the chunk size ", chunk);
         std::vector<Tensor> parts;  // checkpoints, or all of them would keep their insides for the way back
         auto again = [this](const Tensor& part) { return feed_forward(part); };

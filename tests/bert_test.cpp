@@ -3,15 +3,21 @@
 #include <filesystem>
 
 #include "common/babygpt.h"
+#include "common/base/files.h"
+#include "common/train/pretrained.h"
 #include "common/train/pretraining.h"
 #include "common/train/training_step.h"
 #include "tests/bert_fixture.h"
+#include "tests/temporary.h"
 
 #define main stage_main
 namespace stage13 {
 #include "stages/13_bert.cpp"
 }
 namespace bert_test {
+namespace stage15 {
+#include "stages/15_prune.cpp"
+}
 namespace stage16 {
 #include "stages/16_memory.cpp"
 }
@@ -181,24 +187,119 @@ TEST_SUITE("bert") {
         }
     }
 
+    TEST_CASE("attentions are those after dropout: with p = 0.5 some are exactly 0, and the others doubled") {
+        BertConfig config = sizes("relative_key");
+        config.hidden_dropout_prob = 0, config.attention_probs_dropout_prob = 0.5;
+        for (auto* make_model : {make_stage<>, make_stage<stage15::Model>, make_stage<stage16::Model>}) {
+            Rng rng(1), noise(1, "dropout");
+            auto model = make_model(config, rng);
+            auto first_layer = [&] {
+                std::vector<Tensor> attentions;
+                (*model)({.input_ids = Tokens(2, 5, {3, 9, 4, 1, 22, 8, 8, 2, 17, 6}), .attentions = &attentions});
+                return attentions[0];
+            };
+            Tensor plain = first_layer();
+            DropoutScope training(noise);
+            Tensor dropped = first_layer();
+            int zeros = 0;
+            for (size_t i = 0; i < plain.count(); ++i) {
+                real before = plain.values()[i], after = dropped.values()[i];
+                zeros += after == 0;
+                CHECK((after == 0 || after == 2 * before));
+            }
+            CHECK(std::abs(zeros - 100) < 35);  // of 200: five deviations
+        }
+    }
+
+    TEST_CASE("a new model: tables and matrices normally distributed, gains 1, biases and the word [PAD] 0") {
+        BertConfig config =
+            bert_config({.block_size = 12, .n_embd = 64, .n_head = 4, .n_layer = 2, .positions = "relative_key"}, 23);
+        const double range = config.initializer_range;
+        CHECK(range == 0.5 / 8);  // 0.5 / sqrt(n_embd)
+        stage13::Model model = make(config);
+        for (const auto& [name, tensor] : model.parameters) {
+            CAPTURE(name);
+            std::span<const real> values = tensor.values();
+            auto all_are = [](std::span<const real> numbers, real n) {
+                return std::ranges::all_of(numbers, [n](real number) { return number == n; });
+            };
+            if (tensor.shape().size() == 1) {
+                CHECK(all_are(values, name.ends_with("bias") ? 0 : 1));
+                continue;
+            }
+            if (name.ends_with("word_embeddings.weight")) {
+                CHECK(all_are(values.first(64), 0));  // [PAD]
+                values = values.subspan(64);
+            }
+            double n = double(values.size()), sum = 0, squares = 0;
+            for (real number : values) sum += number, squares += double(number) * double(number);
+            CHECK(std::abs(sum / n) < 5 * range / std::sqrt(n));
+            CHECK(std::abs(std::sqrt(squares / n) / range - 1) < 5 / std::sqrt(2 * n));
+        }
+    }
+
+    TEST_CASE("a run that another program saved anew opens as Hugging Face's do: the same bits, the same answers") {
+        for (const std::string& kind : kinds) {
+            CAPTURE(kind);
+            Options o{.stage = "13_bert", .block_size = 32, .n_embd = 16, .n_head = 4, .n_layer = 2, .positions = kind};
+            const CharacterTokenizer& tokenizer = few_tales().tokenizer;
+            PreTraining objective(o, few_tales(), make_stage<>);
+            stage13::Model model = make(bert_config(o, tokenizer.size()));
+            uint64_t seed = 0;
+            for (auto& [name, tensor] : model.parameters)
+                std::ranges::copy(random_tensor(tensor.shape(), ++seed, 0.4).values(), tensor.values().begin());
+
+            TemporaryDirectory directory;
+            const std::string run = directory.path, file = run + "/model.safetensors";
+            for (const Objective::File& each : objective.files()) write_whole(run + "/" + each.name, each.text);
+            Checkpoint saved = objective.describe(model, 0, {});
+            saved.metadata = {{"format", "pt"}};  // all that the other program says of it
+            write_whole(file, to_safetensors(saved));
+            REQUIRE(saved_by(file).empty());
+
+            Pretrained opened = load_pretrained(run);
+            CHECK(save_config(opened.config) == objective.files()[0].text);
+            CHECK(opened.tokenizer.tokens == tokenizer.tokens);
+            CHECK(opened.checkpoint.tensors.size() == model.parameters.size());
+            for (const auto& [name, tensor] : opened.checkpoint.tensors) {
+                CAPTURE(name);
+                auto found = std::ranges::find(model.parameters, name, &Module::Parameter::name);
+                REQUIRE(found != model.parameters.end());
+                CHECK(same_bytes(tensor.values(), found->tensor.values()));
+            }
+            std::vector<int> ids = tokenizer.encode(std::string_view("Ada got a red kite."), "a text");
+            BertInput input{.input_ids = Tokens(1, int(ids.size()), ids)};
+            LoadedBert again = load_hugging_face(run, Command::fill, make_stage<>);
+            CHECK(
+                same_bytes((*again.model)(input).prediction_logits.values(), model(input).prediction_logits.values()));
+        }
+    }
+
     TEST_CASE("gradients of the whole model against finite differences, with dropout and gelu_new" *
               doctest::skip(!in_double)) {
         struct Case {
             MakeBert make;
             std::string kind;
             int checkpoint = 0, chunk = 0;
+            HeadsByLayer pruned = {};
         };
         std::vector<Case> cases;
-        for (const std::string& kind : kinds) cases.push_back({make_stage<>, kind});
+        for (const std::string& kind : kinds) {
+            cases.push_back({make_stage<>, kind});
+            for (const HeadsByLayer& heads : {HeadsByLayer{}, {{0, {1, 3}}, {1, {0, 1, 2}}}})
+                cases.push_back({make_stage<stage15::Model>, kind, 0, 0, heads});
+        }
         for (int k : {0, 1})
             for (int chunk : {0, 3}) cases.push_back({make_stage<stage16::Model>, "relative_key_query", k, chunk});
-        for (const auto& [make_model, kind, k, chunk] : cases) {
+        for (const auto& [make_model, kind, k, chunk, pruned] : cases) {
             CAPTURE(kind);
+            CAPTURE(list_heads(pruned));
             CAPTURE(k);
             CAPTURE(chunk);
             Fixture fixture("pretraining_" + kind);
             BertConfig config = sizes(kind);
             config.hidden_act = "gelu_new", config.gradient_checkpointing = k, config.chunk_size_feed_forward = chunk;
+            config.pruned_heads = pruned;
             Rng rng(1);
             auto model = make_model(config, rng);
             std::vector<Tensor> parameters;

@@ -397,6 +397,9 @@ TEST_SUITE("recompute") {
                 config.gradient_checkpointing = k, config.chunk_size_feed_forward = chunk;
                 CHECK(difference(step(config, input()), expected) < 10 * rounding);
             }
+        BertConfig negative = sizes(3, 0);
+        negative.chunk_size_feed_forward = -2;  // as 0, in the original too
+        CHECK(same_bytes(step(negative, input()), expected));
     }
 
     TEST_CASE("16: with dropout, chunks within checkpoints are computed again with the masks of the first time") {

@@ -48,8 +48,8 @@ class Objective {
     virtual std::string remark(double loss, const Module* model) const;
     virtual std::string in_words(double loss) const;  // of the best; default: the number
 
-    // Lets the best model show what it can do. Each finding is merged into run.json and each text replaces samples.txt
-    // before what is said of it is printed.
+    // Lets the best model show what it can do. Each finding is merged into run.json, whose final losses are those of
+    // the last step, and each text replaces samples.txt before what is said of it is printed.
     using Tell = std::function<void(const nlohmann::json& found, const std::string& text, const std::string& said)>;
     virtual void show(const Module& model, const Tell& tell) const = 0;
 };

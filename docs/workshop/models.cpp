@@ -38,7 +38,6 @@ const std::map<std::string, MakeBert>& readers() {
     static const std::map<std::string, MakeBert> all = [] {
         std::map<std::string, MakeBert> makers = bert_stages;
         makers["15_prune"] = make_bert<stage_15_prune::Model>;  // heads may have been cut out
-        makers["16_memory"] = bert_stages.at("13_bert");        // it differs only while it trains
         return makers;
     }();
     return all;
