@@ -9,40 +9,18 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "common/base/files.h"
 #include "common/train/run_directory.h"
 #include "docs/workshop/export.h"
 #include "docs/workshop/look.h"
 #include "tests/check.h"
 #include "tests/temporary.h"
-#include "tests/workshop_model.h"
+#include "tests/workshop_run.h"
 
 using namespace babygpt;
 using namespace babygpt::workshop;
 using Json = nlohmann::json;
 
 namespace {
-
-// A run as training leaves it, of a model that knows nothing.
-void write_run(const std::filesystem::path& at, const Options& options, uint64_t seed = 0,
-               const std::string& data = "letters", uint64_t hash = 1) {
-    std::filesystem::create_directories(at / "snapshots");
-    Opened opened = open_tiny(options, seed);
-    Corpus corpus{data, opened.vocabulary(), {}, {}, {}, nullptr, hash};
-    Options saved = options;
-    saved.steps = 20, saved.data = data;
-    for (int step : {0, 20})
-        write_whole((at / "snapshots" / (std::to_string(step) + ".safetensors")).string(),
-                    to_safetensors(describe_model(saved, corpus, opened.module(), step, 2.5, 2.25)));
-    std::filesystem::copy(at / "snapshots/20.safetensors", at / "model.safetensors",
-                          std::filesystem::copy_options::overwrite_existing);
-    write_whole((at / "metrics.csv").string(),
-                "step,train_loss,val_loss,tokens_per_second,seconds\n0,3.0,3.1,0.0,0.1\n20,2.5,2.25,1000.0,1.5\n");
-    Json run = {
-        {"stage", options.stage}, {"options", Json::parse(options_to_json(saved))}, {"steps", 20},
-        {"tokens", 2000},         {"best", {{"step", 20}, {"val_loss", 2.25}}},     {"sample", "bad <!-- <script>"}};
-    write_whole((at / "run.json").string(), run.dump());
-}
 
 // Every file below a directory, its bytes and when it was written.
 std::map<std::string, std::string> state_of(const std::filesystem::path& directory) {
