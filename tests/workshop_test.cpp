@@ -195,6 +195,20 @@ TEST_SUITE("workshop") {
                     {"the second text", "'y'", "at position 5"});
     }
 
+    TEST_CASE("look: a model of which a number is none gets a clear answer") {
+        for (const std::string stage : {"05_feedforward", "10_gpt", "13_bert", "14_translate"})
+            for (const std::string what : {"query.weight", "embedding", "bias"}) {
+                Opened opened = open_tiny(tiny(stage));
+                for (const auto& [name, tensor] : opened.module().parameters)
+                    if (name.find(what) != name.npos) Tensor(tensor).values()[0] = NAN;
+                CAPTURE(stage);
+                CAPTURE(what);
+                std::vector<std::string> words{"not numbers"};
+                check_error([&] { look(opened, {"\n bad"}); }, words);
+                if (what == "query.weight") check_error([&] { look_at_parts(opened, {"\n bad"}); }, words);
+            }
+    }
+
     TEST_CASE("write: in pieces it is what sample writes at once") {
         Opened opened = open_tiny(tiny("10_gpt"));
         Options options{.tokens = 7};

@@ -7,6 +7,7 @@
 #include "common/text/utf8.h"
 #include "common/write/display.h"
 #include "common/write/fill.h"
+#include "common/write/sampler.h"
 #include "common/write/translator.h"
 #include "docs/workshop/base64.h"
 
@@ -170,6 +171,7 @@ struct Guessed {
     Json likely = Json::array(), surprise = Json::array();
 
     void add(const Opened& opened, std::span<const real> row, int there) {
+        check_scores(row);
         std::vector<double> p = probabilities(row);
         auto name = [&](int id) {
             return opened.writer ? opened.vocabulary().decode({&id, 1}) : opened.tokenizer.tokens[size_t(id)];
@@ -245,6 +247,7 @@ std::vector<Head> heads_of(const Recording& recording, const Module& module) {
                                                                       : "";
         for (int i = 0; i < count; ++i) {
             std::span<const real> weights = result.values().subspan(size_t(i * rows * columns), size_t(rows * columns));
+            check_scores(weights);  // a layer behind them may make a number of what is none
             Head head{part,
                       std::max(number_after(layer, "blocks."), number_after(layer, "layer.")),
                       count > 1 ? i : number_after(layer, "heads."),
