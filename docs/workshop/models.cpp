@@ -55,6 +55,10 @@ bool has_attention(const std::string& stage) {
     return readers().contains(stage) || translator_stages.contains(stage) || (stages.contains(stage) && stage > "03");
 }
 
+std::string changed(const std::string& program, const std::string& stage) {
+    return str(brief(program), " is ", stage, " with a change, and the workshop has only the stages themselves");
+}
+
 std::string version_of(const std::string& file) {
     std::error_code error;
     auto time = std::filesystem::last_write_time(file, error).time_since_epoch().count();
@@ -83,6 +87,7 @@ std::shared_ptr<const Opened> Models::open(const std::string& file) {
     std::string bytes = read_model(file), stage = metadata_of(bytes, file)["stage"];
     Task task = task_of(stage);
     SavedModel saved = parse_model(bytes, file, {.stage = stage, .task = task});
+    if (!saved.options.program.empty()) fail(changed(saved.options.program, stage));
     auto opened = std::make_shared<Opened>(Opened{saved.options, CharacterTokenizer(saved.vocabulary)});
     opened->options.task = task;
     opened->step = std::atoi(saved.checkpoint.about("step", file).c_str());

@@ -30,6 +30,10 @@ const std::map<std::string, MakeBert>& readers();
 Task task_of(const std::string& stage);  // fails if its models cannot be looked into
 bool has_attention(const std::string& stage);
 
+// Why a run cannot be looked into that was trained by another program than the stage: the weights do not say what it
+// computes with them.
+std::string changed(const std::string& program, const std::string& stage);
+
 // The file with its time and size: one that was written anew has another.
 std::string version_of(const std::string& file);
 

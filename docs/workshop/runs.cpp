@@ -101,7 +101,7 @@ Json read_summary(const std::string& file) {
             return table.is_object() && std::ranges::all_of(numbers, is_there);
         };
     };
-    take({"stage", "sample"}, [](const Json& value) { return value.is_string(); });
+    take({"stage", "program", "sample"}, [](const Json& value) { return value.is_string(); });
     take({"parameters", "steps", "tokens", "tokens_per_second"}, [](const Json& value) { return value.is_number(); });
     take({"options", "final", "judged"}, with({}));
     take({"best"}, with({"step", "val_loss"}));
@@ -226,6 +226,7 @@ Json Runs::describe(const std::string& name) {
                                  [](const std::string& model) { return metadata_of(read_model(model), model); });
             std::map<std::string, std::string> about = metadata;
             run["stage"] = about["stage"], run["options"] = Json::parse(about["options"]);
+            if (about.contains("program")) run["program"] = about["program"];
             run["best"] = {{"step", std::stoi(about["step"])}, {"val_loss", std::stod(about["val_loss"])}};
             if (!run.contains("baselines") && goes_on(about["stage"]))
                 run["baselines"] = baselines(run["options"].at("data"), about["corpus_hash"]);
@@ -238,8 +239,13 @@ Json Runs::describe(const std::string& name) {
         std::vector<int> snapshots = snapshot_steps(at);
         run["snapshots"] = snapshots;
         run["version"] = version_of(file(name, snapshots.empty() ? -1 : snapshots[0]));  // another if trained anew
-        run["looks"] = has_attention(stage) && has("model.safetensors");
-        run["writes"] = has("model.safetensors") && (has_attention(stage) || goes_on(stage));
+        bool opens = has("model.safetensors") && !run.contains("program");
+        run["looks"] = opens && has_attention(stage);
+        run["writes"] = opens && (has_attention(stage) || goes_on(stage));
+        if (run.contains("program")) {
+            run["remark"] = changed(run["program"], stage);
+            run["snapshots"] = Json::array();  // what it wrote at them is not known
+        }
         run["task"] = has_attention(stage) ? int(task_of(stage)) : int(Task::write);
         if (run.contains("tokens") && summed_up > 0)
             run["per_step"] = double(run["tokens"]) / summed_up;

@@ -1,0 +1,62 @@
+// What the workshop tells of runs: while they train, when they are made longer, and when they are damaged.
+#include "docs/workshop/runs.h"
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "common/train/run_directory.h"
+#include "docs/workshop/export.h"
+#include "tests/check.h"
+#include "tests/workshop_run.h"
+
+using namespace babygpt;
+using namespace babygpt::workshop;
+using Json = nlohmann::json;
+
+namespace {
+
+// A directory of runs, with one in it.
+struct Shelf {
+    TemporaryDirectory directory;
+    std::filesystem::path at = directory.path / "run";
+    Answers answers{directory.path};
+
+    Shelf() { write_run(at, tiny("10_gpt")); }
+    Json run() { return answers.runs.list().at(0); }
+};
+
+}  // namespace
+
+TEST_SUITE("workshop") {
+    TEST_CASE("runs: a run of a stage with a change is watched, not looked into") {
+        Shelf shelf;
+        const auto& at = shelf.at;
+        const std::map<std::string, std::string> changed{{"program", "no_mask"}};
+        for (const char* file : {"model.safetensors", "snapshots/0.safetensors", "snapshots/20.safetensors"})
+            write_whole((at / file).string(), saved_bytes(tiny("10_gpt"), 20, 0, 1, changed));
+        auto check_watched = [&] {
+            Json run = shelf.run();
+            CHECK(run["remark"] == "no_mask is 10_gpt with a change, and the workshop has only the stages themselves");
+            CHECK(run["looks"] == false);
+            CHECK(run["writes"] == false);
+            CHECK(run["snapshots"].empty());
+            CHECK(run["rows"].size() == 2);
+            return run;
+        };
+        Json saved = Json::parse(read_file((at / "run.json").string()));
+        std::filesystem::remove(at / "run.json");
+        check_watched();  // while it trains, its model says so
+        saved["program"] = "no_mask";
+        write_whole((at / "run.json").string(), saved.dump());
+        CHECK(check_watched()["sample"] == saved["sample"]);
+        Answers& answers = shelf.answers;
+        const Json question = {{"run", "run"}, {"text", text}};
+        for (auto asked : {&Answers::look, &Answers::write, &Answers::sample})
+            check_error([&] { (answers.*asked)(question); }, {"no_mask is 10_gpt with a change"});
+        std::filesystem::create_directories(shelf.directory.path / "uplot/dist");
+        for (const char* file : {"uPlot.esm.js", "uPlot.min.css"})
+            std::ofstream(shelf.directory.path / "uplot/dist" / file) << " ";
+        CHECK(export_page(answers, "run", {{text}}, "docs/workshop/page", shelf.directory.path).size() > 1000);
+    }
+}
