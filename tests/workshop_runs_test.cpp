@@ -59,4 +59,22 @@ TEST_SUITE("workshop") {
             std::ofstream(shelf.directory.path / "uplot/dist" / file) << " ";
         CHECK(export_page(answers, "run", {{text}}, "docs/workshop/page", shelf.directory.path).size() > 1000);
     }
+
+    TEST_CASE("runs: what is nested without end is damaged") {
+        Shelf shelf;
+        const auto& at = shelf.at;
+        const std::string deep = std::string(300'000, '[') + std::string(300'000, ']');
+        auto check_nested = [&](const char* file) {
+            Json run = shelf.run();
+            CHECK(run["state"] == "damaged");
+            CHECK(run.value("problem", "").find(file) != std::string::npos);
+            CHECK(run.value("problem", "").find("nested") != std::string::npos);
+        };
+        write_whole((at / "run.json").string(), R"({"stage":"10_gpt","options":{"x":)" + deep + "}}");
+        check_nested("run.json");
+        std::filesystem::remove(at / "run.json");
+        write_whole((at / "model.safetensors").string(),
+                    saved_bytes(tiny("10_gpt"), 20, 0, 1, {{"options", "{\"x\":" + deep + "}"}}));
+        check_nested("model.safetensors");
+    }
 }

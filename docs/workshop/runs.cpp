@@ -85,9 +85,18 @@ std::vector<int> snapshot_steps(const std::string& path) {
     return steps;
 }
 
+// Fails on what is nested without end: a copy of it would overflow the stack.
+Json parse(const std::string& text, const std::string& file) {
+    constexpr int deepest = 8;
+    return Json::parse(text, [&](int depth, Json::parse_event_t, const Json&) {
+        if (depth > deepest) fail(file, " is damaged: it is nested too deeply");
+        return true;
+    });
+}
+
 // What a run says of itself. The page counts on the types of all this; a file in which they are others is damaged.
 Json read_summary(const std::string& file) {
-    Json saved = Json::parse(read_file(file, largest_file)), summary = Json::object();
+    Json saved = parse(read_file(file, largest_file), file), summary = Json::object();
     auto take = [&](std::initializer_list<const char*> keys, auto is_good) {
         for (const char* key : keys) {
             if (!saved.contains(key)) continue;
@@ -225,7 +234,7 @@ Json Runs::describe(const std::string& name) {
             Json metadata = once("metadata", at + "/model.safetensors",
                                  [](const std::string& model) { return metadata_of(read_model(model), model); });
             std::map<std::string, std::string> about = metadata;
-            run["stage"] = about["stage"], run["options"] = Json::parse(about["options"]);
+            run["stage"] = about["stage"], run["options"] = parse(about["options"], file(name, -1));
             if (about.contains("program")) run["program"] = about["program"];
             run["best"] = {{"step", std::stoi(about["step"])}, {"val_loss", std::stod(about["val_loss"])}};
             if (!run.contains("baselines") && goes_on(about["stage"]))
@@ -263,6 +272,8 @@ Json Runs::describe(const std::string& name) {
         }
     } catch (const Json::exception&) {
         run = {{"name", name}, {"state", "damaged"}, {"problem", "its files are not those that a run writes"}};
+    } catch (const Error& problem) {
+        run = {{"name", name}, {"state", "damaged"}, {"problem", problem.what()}};
     } catch (const std::exception& problem) {
         run = {{"name", name}, {"state", "damaged"}, {"problem", brief(problem.what())}};
     }
