@@ -60,6 +60,18 @@ TEST_SUITE("workshop") {
         CHECK(export_page(answers, "run", {{text}}, "docs/workshop/page", shelf.directory.path).size() > 1000);
     }
 
+    TEST_CASE("runs: a run appears with its first model") {
+        Shelf shelf;
+        std::filesystem::path at = shelf.directory.path / "begins";
+        std::filesystem::create_directory(at);
+        DirectoryLock lock(at);
+        std::filesystem::copy(shelf.at / "metrics.csv", at / "metrics.csv");
+        CHECK(shelf.answers.runs.list().size() == 1);
+        std::filesystem::copy(shelf.at / "model.safetensors", at / "model.safetensors");
+        CHECK(shelf.run()["name"] == "begins");
+        CHECK(shelf.run()["state"] == "training");
+    }
+
     TEST_CASE("runs: what is nested without end is damaged") {
         Shelf shelf;
         const auto& at = shelf.at;

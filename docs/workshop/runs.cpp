@@ -285,8 +285,10 @@ Json Runs::list() {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
         std::string at = entry.path();
-        bool run = fs::is_regular_file(at + "/metrics.csv", error) || fs::is_regular_file(at + "/run.json", error);
-        if (run) names.push_back(entry.path().filename());
+        auto has = [&](const char* file) { return fs::is_regular_file(at + "/" + file, error); };
+        if (!has("metrics.csv") && !has("run.json")) continue;
+        bool begins = !has("run.json") && !has("model.safetensors") && is_locked(at);
+        if (!begins) names.push_back(entry.path().filename());
     }
     std::ranges::sort(names);
     Json all = Json::array();
