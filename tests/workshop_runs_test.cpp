@@ -89,4 +89,26 @@ TEST_SUITE("workshop") {
                     saved_bytes(tiny("10_gpt"), 20, 0, 1, {{"options", "{\"x\":" + deep + "}"}}));
         check_nested("model.safetensors");
     }
+
+    TEST_CASE("runs: what many ask for at once is read once") {
+        Shelf shelf;
+        std::string data = (shelf.directory.path / "letters.txt").string(), bytes;
+        while (bytes.size() < 3'000'000) bytes += "bad head\n\n";
+        write_whole(data, bytes);
+        write_run(shelf.at, tiny("10_gpt"), 0, data, load_corpus(data).hash);
+        std::filesystem::remove(shelf.at / "run.json");
+        auto bytes_read = [] {
+            std::ifstream counts("/proc/self/io");
+            std::string name;
+            size_t count = 0;
+            counts >> name >> count;  // rchar: 123
+            return count;
+        };
+        size_t before = bytes_read();
+        std::vector<std::thread> readers;
+        for (int i = 0; i < 10; ++i)
+            readers.emplace_back([&] { CHECK(shelf.answers.runs.describe("run").contains("baselines")); });
+        for (std::thread& one : readers) one.join();
+        CHECK(bytes_read() - before < 2 * bytes.size());
+    }
 }

@@ -187,16 +187,17 @@ std::string Runs::file(const std::string& name, int step) const {
 }
 
 Json Runs::once(const std::string& what, const std::string& file, const std::function<Json(const std::string&)>& f) {
-    std::string key = what + " " + file, version = version_of(file);
+    Made* its;
     {
         std::lock_guard alone(mutex);
-        if (auto found = made.find(key); found != made.end() && found->second.version == version)
-            return found->second.result;
+        its = &made[what + " " + file];
     }
-    Json result = f(file);  // it may take long: others need not wait
-    std::lock_guard alone(mutex);
-    made[key] = {version, result};
-    return result;
+    std::lock_guard others_wait(its->making);  // it may take long: who asks for something else does not wait
+    if (std::string version = version_of(file); its->version != version) {
+        its->result = f(file);
+        its->version = version;
+    }
+    return its->result;
 }
 
 Json Runs::baselines(const std::string& data, const std::string& hash) {
