@@ -111,4 +111,13 @@ TEST_SUITE("workshop") {
         for (std::thread& one : readers) one.join();
         CHECK(bytes_read() - before < 2 * bytes.size());
     }
+
+    TEST_CASE("runs: of a ruler only the lines that a run writes are shown, if they are numbers") {
+        Shelf shelf;
+        std::string file = (shelf.at / "run.json").string();
+        Json run = Json::parse(read_file(file));
+        run["baselines"] = {{"uniform", 3.5}, {"unigram", 2.5}, {"bigram", "2"}, {"floor", nullptr}, {"other", "x"}};
+        write_whole(file, run.dump());
+        CHECK(shelf.run()["baselines"] == Json{{"uniform", 3.5}, {"unigram", 2.5}});
+    }
 }

@@ -115,6 +115,12 @@ Json read_summary(const std::string& file) {
     take({"options", "final", "judged"}, with({}));
     take({"best"}, with({"step", "val_loss"}));
     take({"baselines"}, with({"uniform", "unigram"}));
+    if (summary.contains("baselines")) {  // the page draws a line for each
+        Json lines = Json::object();
+        for (const char* line : {"uniform", "unigram", "bigram", "floor"})
+            if (const Json& height = saved["baselines"][line]; height.is_number()) lines[line] = height;
+        summary["baselines"] = lines;
+    }
     return summary;
 }
 
