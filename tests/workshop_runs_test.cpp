@@ -120,4 +120,20 @@ TEST_SUITE("workshop") {
         write_whole(file, run.dump());
         CHECK(shelf.run()["baselines"] == Json{{"uniform", 3.5}, {"unigram", 2.5}});
     }
+
+    TEST_CASE("runs: a model that does not say its step or its loss is named") {
+        Shelf shelf;
+        const auto& at = shelf.at;
+        std::filesystem::remove(at / "run.json");
+        for (const auto& [key, value] : std::map<std::string, std::vector<std::string>>{
+                 {"step", {"", "x", "7x", "1e9", "99999999999"}}, {"val_loss", {"", "x", "nan", "inf"}}})
+            for (const std::string& its : value) {
+                CAPTURE(key);
+                CAPTURE(its);
+                write_whole((at / "model.safetensors").string(), saved_bytes(tiny("10_gpt"), 20, 0, 1, {{key, its}}));
+                Json run = shelf.run();
+                CHECK(run["state"] == "damaged");
+                CHECK(run.value("problem", "").find("model.safetensors is damaged: its " + key) != std::string::npos);
+            }
+    }
 }

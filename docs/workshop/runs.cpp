@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -124,6 +125,17 @@ Json read_summary(const std::string& file) {
     return summary;
 }
 
+// A number that the file of a model says of it.
+template <class Number>
+Number number_in(std::map<std::string, std::string>& about, const std::string& key, const std::string& file) {
+    const std::string& digits = about[key];
+    Number number{};
+    auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || rest != digits.data() + digits.size() || !std::isfinite(double(number)))
+        fail(file, " is damaged: its ", key, " is no number");
+    return number;
+}
+
 double age(const std::string& file) {
     std::error_code error;
     auto written = fs::last_write_time(file, error);
@@ -241,9 +253,11 @@ Json Runs::describe(const std::string& name) {
             Json metadata = once("metadata", at + "/model.safetensors",
                                  [](const std::string& model) { return metadata_of(read_model(model), model); });
             std::map<std::string, std::string> about = metadata;
-            run["stage"] = about["stage"], run["options"] = parse(about["options"], file(name, -1));
+            std::string model = file(name, -1);
+            run["stage"] = about["stage"], run["options"] = parse(about["options"], model);
             if (about.contains("program")) run["program"] = about["program"];
-            run["best"] = {{"step", std::stoi(about["step"])}, {"val_loss", std::stod(about["val_loss"])}};
+            run["best"] = {{"step", number_in<int>(about, "step", model)},
+                           {"val_loss", number_in<double>(about, "val_loss", model)}};
             if (!run.contains("baselines") && goes_on(about["stage"]))
                 run["baselines"] = baselines(run["options"].at("data"), about["corpus_hash"]);
         }
