@@ -136,4 +136,15 @@ TEST_SUITE("workshop") {
                 CHECK(run.value("problem", "").find("model.safetensors is damaged: its " + key) != std::string::npos);
             }
     }
+
+    TEST_CASE("runs: a file that is too large to be shown is said to be too large") {
+        Shelf shelf;
+        std::string rows = "step,train_loss,val_loss,tokens_per_second,seconds\n";
+        while (rows.size() < 10'100'000) rows += "0,3.0,3.1,0.0,0.1\n";
+        write_whole((shelf.at / "metrics.csv").string(), rows);
+        Json run = shelf.run();
+        CHECK(run["state"] == "damaged");
+        CHECK(run["problem"].get<std::string>().find("has more than 10 MB") != std::string::npos);
+        CHECK(run["problem"].get<std::string>().find("memory") == std::string::npos);
+    }
 }

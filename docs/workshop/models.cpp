@@ -71,9 +71,16 @@ void refuse_pipe(const std::string& file) {
         fail(file, " is not a file on a disk; copy it to one");
 }
 
+std::string read_at_most(const std::string& file, size_t most) {
+    std::error_code error;
+    if (auto size = std::filesystem::file_size(file, error); !error && size > most)
+        fail(file, " has more than ", most / 1'000'000, " MB; the workshop reads no more");
+    return read_file(file, most);
+}
+
 std::string read_model(const std::string& file) {
     refuse_pipe(file);
-    return read_file(file, largest_model);
+    return read_at_most(file, largest_model);
 }
 
 std::shared_ptr<const Opened> Models::open(const std::string& file) {

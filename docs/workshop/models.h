@@ -37,7 +37,8 @@ std::string changed(const std::string& program, const std::string& stage);
 // The file with its time and size: one that was written anew has another.
 std::string version_of(const std::string& file);
 
-void refuse_pipe(const std::string& file);  // it would wait
+void refuse_pipe(const std::string& file);                       // it would wait
+std::string read_at_most(const std::string& file, size_t most);  // fails if there is more
 // The bytes of a model. They are read, not mapped: someone may write over the file in this moment.
 std::string read_model(const std::string& file);
 

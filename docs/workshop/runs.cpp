@@ -58,7 +58,7 @@ bool is_locked(const std::string& path) {
 
 // Rows of metrics.csv: step, losses, tokens per second, seconds.
 Json read_metrics(const std::string& file) {
-    std::istringstream lines(read_file(file, largest_file));
+    std::istringstream lines(read_at_most(file, largest_file));
     std::string line;
     std::getline(lines, line);
     if (line != "step,train_loss,val_loss,tokens_per_second,seconds") fail(file, " is not one a run wrote");
@@ -97,7 +97,7 @@ Json parse(const std::string& text, const std::string& file) {
 
 // What a run says of itself. The page counts on the types of all this; a file in which they are others is damaged.
 Json read_summary(const std::string& file) {
-    Json saved = parse(read_file(file, largest_file), file), summary = Json::object();
+    Json saved = parse(read_at_most(file, largest_file), file), summary = Json::object();
     auto take = [&](std::initializer_list<const char*> keys, auto is_good) {
         for (const char* key : keys) {
             if (!saved.contains(key)) continue;
