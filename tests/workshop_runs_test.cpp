@@ -147,4 +147,30 @@ TEST_SUITE("workshop") {
         CHECK(run["problem"].get<std::string>().find("has more than 10 MB") != std::string::npos);
         CHECK(run["problem"].get<std::string>().find("memory") == std::string::npos);
     }
+
+    TEST_CASE("runs: a run that trains is seen among many others that begin and end") {
+        Shelf shelf;
+        constexpr size_t many = 150;
+        std::vector<std::string> places;
+        for (size_t i = 0; i < many + 30; ++i) {
+            places.push_back((shelf.directory.path / str(i)).string());
+            std::filesystem::create_directory(places.back());
+        }
+        DirectoryLock trains(shelf.at);
+        std::atomic<bool> done = false;
+        std::thread others([&] {
+            while (!done) {
+                std::vector<DirectoryLock> some;
+                for (size_t i = many; i < places.size(); ++i) some.emplace_back(places[i]);
+            }
+        });
+        std::vector<DirectoryLock> later;  // the system lists the newest first
+        int missed = 0;
+        for (size_t i = 0; i < many; ++i) {
+            later.emplace_back(places[i]);
+            for (int j = 0; j < 10; ++j) missed += shelf.answers.runs.describe("run")["state"] != "training";
+        }
+        done = true, others.join();
+        CHECK(missed == 0);
+    }
 }

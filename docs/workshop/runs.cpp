@@ -39,12 +39,9 @@ bool has_open(const std::string& process, const struct stat& file) {
     return bool(error);  // another user's process does not tell
 }
 
-// Whether a run has locked a directory. Trying the lock would keep a run out that begins at this moment, so the
-// system's own list is read. It names a file by its number, which one of another disk may have too; and the disk by a
-// number that need not be the one that stat gives. So the process is asked.
-bool is_locked(const std::string& path) {
-    struct stat about;
-    if (stat(path.c_str(), &about) != 0) return false;
+// Whether the system's own list has a lock of a directory. It names a file by its number, which one of another disk may
+// have too; and the disk by a number that need not be the one that stat gives. So the process is asked.
+bool is_listed(const struct stat& about) {
     std::ifstream locks("/proc/locks");
     for (std::string line; std::getline(locks, line);) {  // 1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF
         std::istringstream words(line);
@@ -54,6 +51,14 @@ bool is_locked(const std::string& path) {
             return true;
     }
     return false;
+}
+
+// Whether a run has locked a directory. Trying the lock would keep a run out that begins at this moment, so the list is
+// read: more than once, as it comes in pieces, and a lock that goes away between two of them hides another one.
+bool is_locked(const std::string& path) {
+    struct stat about;
+    if (stat(path.c_str(), &about) != 0) return false;
+    return is_listed(about) || is_listed(about) || is_listed(about);
 }
 
 // Rows of metrics.csv: step, losses, tokens per second, seconds.
