@@ -360,6 +360,23 @@ TEST_SUITE("workshop") {
         CHECK(served.get("/api/runs")["runs"].empty());
     }
 
+    TEST_CASE("server: at port 80 a browser's Host has no port") {
+        TemporaryDirectory nothing;
+        Server server({.runs = nothing.path, .page = "docs/workshop/page", .packages = nothing.path});
+        try {
+            server.bind(80);
+        } catch (const Error&) {  // taken, or only for root
+            return;
+        }
+        std::thread thread([&] { server.listen(); });
+        for (const auto& [host, status] : std::map<std::string, int>{
+                 {"127.0.0.1", 200}, {"localhost", 200}, {"localhost:80", 200}, {"evil.example", 403}}) {
+            auto response = httplib::Client("127.0.0.1", 80).Get("/api/runs", httplib::Headers{{"Host", host}});
+            CHECK_MESSAGE((response && response->status == status), host);
+        }
+        server.stop(), thread.join();
+    }
+
     TEST_CASE("server: ten readers at once, and ten that stop reading, do not keep an eleventh waiting") {
         Served served;
         write_whole((served.packages.path / "large.js").string(), std::string(8'000'000, ' '));
