@@ -60,6 +60,35 @@ TEST_SUITE("workshop") {
         CHECK(export_page(answers, "run", {{text}}, "docs/workshop/page", shelf.directory.path).size() > 1000);
     }
 
+    TEST_CASE("runs: a run that was made longer is shown with the new plan before it is better than it was") {
+        Shelf shelf;
+        const auto& at = shelf.at;
+        Options longer = tiny("10_gpt");
+        longer.steps = 60;
+        auto metrics = (at / "metrics.csv").string();
+        auto check_plan = [&](const char* state) {
+            Json run = shelf.run();
+            CHECK(run["state"] == state);
+            CHECK(run["steps"] == 60);
+            CHECK(run["options"]["steps"] == 60);
+            CHECK(run["best"]["step"] == 20);
+        };
+        for (const std::string file : {"resume.safetensors", "snapshots/40.safetensors"}) {
+            CAPTURE(file);
+            {
+                DirectoryLock lock(at);
+                write_whole((at / file).string(), saved_bytes(longer, 20));
+                check_plan("training");
+                CHECK(!shelf.run().contains("sample"));
+                write_whole(metrics, read_file(metrics) + "40,2.5,2.3,1000.0,3\n");
+                check_plan("training");
+            }
+            check_plan("stopped");  // run.json still tells of the end at step 20
+            std::filesystem::remove_all(at);
+            write_run(at, tiny("10_gpt"));
+        }
+    }
+
     TEST_CASE("runs: a run appears with its first model") {
         Shelf shelf;
         std::filesystem::path at = shelf.directory.path / "begins";

@@ -1,7 +1,9 @@
 #include "docs/workshop/models.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "common/base/files.h"
 #include "common/base/format.h"
@@ -25,6 +27,7 @@ namespace {
 
 constexpr size_t most_kept = 200'000'000;  // bytes: ten runs' snapshots
 constexpr size_t largest_model = 1'000'000'000;
+constexpr uint64_t largest_header = 20'000'000;
 
 }  // namespace
 
@@ -81,6 +84,23 @@ std::string read_at_most(const std::string& file, size_t most) {
 std::string read_model(const std::string& file) {
     refuse_pipe(file);
     return read_at_most(file, largest_model);
+}
+
+std::map<std::string, std::string> read_metadata(const std::string& file) {
+    refuse_pipe(file);
+    std::ifstream in(file, std::ios::binary);
+    if (!in) fail("cannot read ", file);
+    std::string bytes(8, '\0');
+    uint64_t length = 0;
+    if (!in.read(bytes.data(), 8)) {
+        bytes.resize(size_t(in.gcount()));
+    } else {
+        std::memcpy(&length, bytes.data(), 8);
+        std::string header(std::min(length, largest_header), '\0');
+        in.read(header.data(), std::streamsize(header.size()));
+        bytes += header.substr(0, size_t(in.gcount()));
+    }
+    return metadata_of(bytes, file);
 }
 
 std::shared_ptr<const Opened> Models::open(const std::string& file) {

@@ -41,6 +41,7 @@ void refuse_pipe(const std::string& file);                       // it would wai
 std::string read_at_most(const std::string& file, size_t most);  // fails if there is more
 // The bytes of a model. They are read, not mapped: someone may write over the file in this moment.
 std::string read_model(const std::string& file);
+std::map<std::string, std::string> read_metadata(const std::string& file);  // and no more of it
 
 // Loads a model once and keeps the last ones, as a slider goes to and fro among them.
 class Models {

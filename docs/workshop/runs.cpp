@@ -100,6 +100,18 @@ Json parse(const std::string& text, const std::string& file) {
     });
 }
 
+// Of the files that have a run's options, the one that was written last: a run that goes on may have been made longer.
+std::string newest_options(const std::string& at, const std::vector<int>& snapshots) {
+    std::error_code error;
+    std::string newest = at + "/model.safetensors";
+    std::vector<std::string> others{at + "/resume.safetensors"};
+    if (!snapshots.empty()) others.insert(others.begin(), str(at, "/snapshots/", snapshots.back(), ".safetensors"));
+    for (const std::string& file : others)
+        if (fs::is_regular_file(file, error) && fs::last_write_time(file, error) >= fs::last_write_time(newest, error))
+            newest = file;
+    return newest;
+}
+
 // What a run says of itself. The page counts on the types of all this; a file in which they are others is damaged.
 Json read_summary(const std::string& file) {
     Json saved = parse(read_at_most(file, largest_file), file), summary = Json::object();
@@ -246,21 +258,23 @@ Json Runs::describe(const std::string& name) {
         std::error_code error;
         auto has = [&](const char* file) { return fs::is_regular_file(at + "/" + file, error); };  // a pipe would wait
         Json rows = has("metrics.csv") ? once("rows", at + "/metrics.csv", read_metrics) : Json::array();
-        bool training = is_locked(at), finished = has("run.json");
+        std::vector<int> snapshots = snapshot_steps(at);
+        bool training = is_locked(at), finished = false;
+        double step = rows.empty() ? 0.0 : double(rows.back()[0]);
         double summed_up = 0;  // the step at which run.json was written: a run that is resumed is further
-        if (finished) {
+        if (has("run.json")) {
             run.update(once("summary", at + "/run.json", read_summary));
-            summed_up = run.value("steps", 0.0);
-            if (training)  // these are of its earlier end
+            summed_up = run.value("steps", step);
+            finished = !training && step <= summed_up;
+            if (!finished)  // these are of its earlier end
                 for (const char* key : {"final", "judged", "sample"}) run.erase(key);
         }
-        if (has("model.safetensors") && (training || !finished)) {
-            Json metadata = once("metadata", at + "/model.safetensors",
-                                 [](const std::string& model) { return metadata_of(read_model(model), model); });
-            std::map<std::string, std::string> about = metadata;
-            std::string model = file(name, -1);
-            run["stage"] = about["stage"], run["options"] = parse(about["options"], model);
-            if (about.contains("program")) run["program"] = about["program"];
+        if (has("model.safetensors") && !finished) {
+            std::string model = file(name, -1), newest = newest_options(at, snapshots);
+            std::map<std::string, std::string> about = once("metadata", model, read_metadata),
+                                               now = once("metadata", newest, read_metadata);
+            run["stage"] = about["stage"], run["options"] = parse(now["options"], newest);
+            if (now.contains("program")) run["program"] = now["program"];
             run["best"] = {{"step", number_in<int>(about, "step", model)},
                            {"val_loss", number_in<double>(about, "val_loss", model)}};
             if (!run.contains("baselines") && goes_on(about["stage"]))
@@ -268,10 +282,9 @@ Json Runs::describe(const std::string& name) {
         }
         Json options = run.at("options");
         std::string stage = run.at("stage");
-        double steps = options.value("steps", 0.0), step = rows.empty() ? 0.0 : double(rows.back()[0]);
+        double steps = std::max(options.value("steps", 0.0), step);  // how much longer it was made may not be saved yet
         run["state"] = training ? "training" : finished && step >= steps ? "finished" : "stopped";
         run["rows"] = rows, run["step"] = step, run["steps"] = steps;
-        std::vector<int> snapshots = snapshot_steps(at);
         run["snapshots"] = snapshots;
         run["version"] = version_of(file(name, snapshots.empty() ? -1 : snapshots[0]));  // another if trained anew
         bool opens = has("model.safetensors") && !run.contains("program");
@@ -292,7 +305,7 @@ Json Runs::describe(const std::string& name) {
                     .at(int(step));
         else
             run["learning_rate"] = options.value("learning_rate", 0.0);
-        if (training && rows.size() > 1) {
+        if (training && rows.size() > 1 && step < steps) {
             run["waited"] = age(at + "/metrics.csv");
             if (double left = seconds_left(rows, steps, run["waited"]); !std::isnan(left)) run["left"] = left;
         }
@@ -327,7 +340,7 @@ Json Runs::list() {
 
 std::vector<std::string> Runs::texts(const std::string& name) {
     std::string file = path(name) + "/model.safetensors";
-    auto about = metadata_of(read_model(file), file);
+    auto about = read_metadata(file);
     Options options = options_from_json(about["options"], file, {.stage = about["stage"]});
     std::string hash = about["corpus_hash"];
     return once(str("texts ", about["stage"], " ", hash, " ", options.block_size), options.data,
