@@ -11,11 +11,12 @@ using Json = nlohmann::json;
 namespace {
 
 // A BERT of two layers of four heads that has been trained for a moment, in runs/13_bert.
+const std::string train_quickly =
+    "13_bert --data lines --batch-size 2 --block-size 64 --n-embd 16 --n-head 4 --n-layer 2 "
+    "--eval-interval 10 --eval-batches 2 --steps 20";
 void train_bert(const Shell& shell) {
     write_lines(shell);
-    works(shell,
-          "13_bert --data lines --batch-size 2 --block-size 64 --n-embd 16 --n-head 4 --n-layer 2 "
-          "--eval-interval 10 --eval-batches 2 --steps 20");
+    works(shell, train_quickly);
 }
 const std::string train_on = "15_prune train --steps 4 --eval-interval 2 --eval-batches 2 --decay 0";
 
@@ -74,6 +75,18 @@ TEST_SUITE("command line: prune") {
         works(shell, "mv runs/13_bert runs/$'caf\\xe9'");
         shell("15_prune --tolerance 1000 --model runs/$'caf\\xe9' | head -n 1");
         CHECK(run_json(shell, "runs/15_prune")["cuts"].size() == 6);
+    }
+
+    TEST_CASE("what is left of a BERT that was trained with a change is no stage's either" * with_programs()) {
+        Shell shell;
+        write_lines(shell);
+        works(shell, "(exec -a no_types " + train_quickly + ")");
+        works(shell, "15_prune --tolerance 1000");
+        works(shell, train_on + " --out on");
+        for (const char* run : {"runs/15_prune", "on"}) {
+            CHECK(run_json(shell, run)["program"] == "no_types");
+            CHECK(load_metadata(shell.path(str(run, "/model.safetensors")))["program"] == "no_types");
+        }
     }
 
     TEST_CASE("a tolerance of 0 cuts out what is no loss, and a pruned model can be pruned again" * with_programs()) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/train/checkpoint.h"
 #include "tests/shell.h"
 
 using namespace babygpt;
@@ -46,6 +47,28 @@ TEST_SUITE("command line") {
             CHECK(says(parts, "Usage: " + stage + " sample [OPTIONS]"));
         }
         CHECK(says(works(shell, "11_kvcache --help"), "--model"));
+    }
+
+    TEST_CASE("a run says which program trained it if that is a stage with a change" * with_programs()) {
+        Shell shell;
+        write_small_text(shell);
+        auto as = [&](const std::string& name, const std::string& line) {
+            works(shell, "(exec -a " + name + " " + line + " --out run)");
+            Json run = Json::parse(shell.read("run/run.json"));
+            std::set<std::string> programs;
+            for (const char* file : {"model.safetensors", "resume.safetensors", "snapshots/0.safetensors"})
+                programs.insert(load_metadata(shell.path(str("run/", file)))["program"]);
+            REQUIRE(programs.size() == 1);
+            CHECK(run.value("program", "") == *programs.begin());
+            CHECK(run["stage"] == "03_head");
+            return *programs.begin();
+        };
+        for (const char* stage : {"03_head", "build/mpi/03_head", "/tmp/asan/03_head"})
+            CHECK(as(stage, quick("03_head")) == "");
+        CHECK(as("build/experiments/no_mask", quick("03_head")) == "no_mask");
+        CHECK(as("build/experiments/no_mask", "03_head train --resume --steps 7") == "no_mask");
+        CHECK(as("03_head", "03_head train --resume --steps 9") == "no_mask");  // most of it was another program's
+        works(shell, "03_head sample --model run --tokens 5");
     }
 
     TEST_CASE("every stage writes its files whole, with all that was promised in them" * with_programs()) {

@@ -9,40 +9,18 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "common/base/files.h"
 #include "common/train/run_directory.h"
 #include "docs/workshop/export.h"
 #include "docs/workshop/look.h"
 #include "tests/check.h"
 #include "tests/temporary.h"
-#include "tests/workshop_model.h"
+#include "tests/workshop_run.h"
 
 using namespace babygpt;
 using namespace babygpt::workshop;
 using Json = nlohmann::json;
 
 namespace {
-
-// A run as training leaves it, of a model that knows nothing.
-void write_run(const std::filesystem::path& at, const Options& options, uint64_t seed = 0,
-               const std::string& data = "letters", uint64_t hash = 1) {
-    std::filesystem::create_directories(at / "snapshots");
-    Opened opened = open_tiny(options, seed);
-    Corpus corpus{data, opened.vocabulary(), {}, {}, {}, nullptr, hash};
-    Options saved = options;
-    saved.steps = 20, saved.data = data;
-    for (int step : {0, 20})
-        write_whole((at / "snapshots" / (std::to_string(step) + ".safetensors")).string(),
-                    to_safetensors(describe_model(saved, corpus, opened.module(), step, 2.5, 2.25)));
-    std::filesystem::copy(at / "snapshots/20.safetensors", at / "model.safetensors",
-                          std::filesystem::copy_options::overwrite_existing);
-    write_whole((at / "metrics.csv").string(),
-                "step,train_loss,val_loss,tokens_per_second,seconds\n0,3.0,3.1,0.0,0.1\n20,2.5,2.25,1000.0,1.5\n");
-    Json run = {
-        {"stage", options.stage}, {"options", Json::parse(options_to_json(saved))}, {"steps", 20},
-        {"tokens", 2000},         {"best", {{"step", 20}, {"val_loss", 2.25}}},     {"sample", "bad <!-- <script>"}};
-    write_whole((at / "run.json").string(), run.dump());
-}
 
 // Every file below a directory, its bytes and when it was written.
 std::map<std::string, std::string> state_of(const std::filesystem::path& directory) {
@@ -63,6 +41,22 @@ int connected(int port, int buffer = 1 << 16) {
     return socket;
 }
 
+// What the page draws with, in short.
+void write_packages(const std::filesystem::path& at) {
+    std::filesystem::create_directories(at / "uplot/dist");
+    std::ofstream(at / "uplot/dist/uPlot.esm.js") << "/* </script> */";
+    std::ofstream(at / "uplot/dist/uPlot.min.css") << ".uplot {}";
+}
+
+// What a run that was exported holds.
+Json kept_in(const std::string& page) {
+    std::string opening = "id=\"kept\">";
+    size_t from = page.find(opening) + opening.size();
+    std::string data = page.substr(from, page.find("</script>", from) - from);
+    CHECK(data.find('<') == std::string::npos);
+    return Json::parse(data);
+}
+
 // A server on a port of its own, with one run in its directory.
 struct Served {
     TemporaryDirectory directory, packages;
@@ -73,7 +67,11 @@ struct Served {
     Served() { write_run(directory.path / "run", tiny("10_gpt")); }
     ~Served() { server.stop(), thread.join(); }
 
-    httplib::Client client() const { return httplib::Client("127.0.0.1", port); }
+    httplib::Client client() const {
+        httplib::Client one("127.0.0.1", port);
+        one.set_read_timeout(120);  // a machine may be busy
+        return one;
+    }
     Json get(const std::string& path, int status = 200) const {
         auto response = client().Get(path.c_str());
         REQUIRE(response);
@@ -154,7 +152,7 @@ TEST_SUITE("workshop") {
             DirectoryLock lock(at);
             std::thread trains([&] {
                 std::string metrics = read_file(at / "metrics.csv"), model = read_file(at / "model.safetensors");
-                for (int step = 40; !done; step += 20) {
+                for (int step = 40; !done && step < 40 + 50 * 20; step += 20) {  // more would slow down what is asked
                     metrics += str(step, ",2.5,2.25,1000.0,", step, "\n");
                     write_whole((at / "metrics.csv").string(), metrics, Flush::no);
                     write_whole((at / "model.safetensors").string(), model, Flush::no);
@@ -378,6 +376,23 @@ TEST_SUITE("workshop") {
         CHECK(served.get("/api/runs")["runs"].empty());
     }
 
+    TEST_CASE("server: at port 80 a browser's Host has no port") {
+        TemporaryDirectory nothing;
+        Server server({.runs = nothing.path, .page = "docs/workshop/page", .packages = nothing.path});
+        try {
+            server.bind(80);
+        } catch (const Error&) {  // taken, or only for root
+            return;
+        }
+        std::thread thread([&] { server.listen(); });
+        for (const auto& [host, status] : std::map<std::string, int>{
+                 {"127.0.0.1", 200}, {"localhost", 200}, {"localhost:80", 200}, {"evil.example", 403}}) {
+            auto response = httplib::Client("127.0.0.1", 80).Get("/api/runs", httplib::Headers{{"Host", host}});
+            CHECK_MESSAGE((response && response->status == status), host);
+        }
+        server.stop(), thread.join();
+    }
+
     TEST_CASE("server: ten readers at once, and ten that stop reading, do not keep an eleventh waiting") {
         Served served;
         write_whole((served.packages.path / "large.js").string(), std::string(8'000'000, ' '));
@@ -415,31 +430,55 @@ TEST_SUITE("workshop") {
     TEST_CASE("export: one file with all it needs") {
         TemporaryDirectory directory;
         write_run(directory.path / "run", tiny("10_gpt"));
-        std::filesystem::create_directories(directory.path / "packages/uplot/dist");
-        std::ofstream(directory.path / "packages/uplot/dist/uPlot.esm.js") << "/* </script> */";
-        std::ofstream(directory.path / "packages/uplot/dist/uPlot.min.css") << ".uplot {}";
+        write_packages(directory.path);
         Answers answers(directory.path);
         auto page_of = [&](const std::string& run, const Question& question) {
-            return export_page(answers, run, {question}, "docs/workshop/page", directory.path / "packages");
-        };
-        auto kept_in = [](const std::string& page) {
-            std::string opening = "id=\"kept\">";
-            size_t from = page.find(opening) + opening.size();
-            return page.substr(from, page.find("</script>", from) - from);
+            return export_page(answers, run, {question}, "docs/workshop/page", directory.path);
         };
         std::string html = page_of("run", {text});
         for (const char* outside : {"href=\"/", "src=", "\"/packages", "</script> */"})
             CHECK_MESSAGE(html.find(outside) == std::string::npos, outside);
-        std::string data = kept_in(html);
-        CHECK(data.find('<') == std::string::npos);
-        Json kept = Json::parse(data);
+        Json kept = kept_in(html);
         CHECK(kept["runs"][0]["sample"] == "bad <!-- <script>");
         CHECK(kept["looks"][text]["20"] == answers.look({{"run", "run"}, {"step", 20}, {"text", text}}));
         CHECK(kept["samples"].size() == 2);
         write_run(directory.path / "bert", tiny("13_bert"));
-        Json bert = Json::parse(kept_in(page_of("bert", {"bad", "he_d", 2})));
+        Json bert = kept_in(page_of("bert", {"bad", "he_d", 2}));
         CHECK(bert["looks"]["bad"]["20"] ==
               answers.look({{"run", "bert"}, {"step", 20}, {"text", "bad"}, {"second", "he_d"}, {"padding", 2}}));
         CHECK(bert["parts"]["bad"]["heads"][0]["columns"] == 12);
+    }
+
+    TEST_CASE("export: of many snapshots fifty are kept, from the first to the last") {
+        TemporaryDirectory directory;
+        std::filesystem::path at = directory.path / "run";
+        write_run(at, tiny("10_gpt"));
+        std::string snapshot = read_file(at / "snapshots/20.safetensors");
+        for (int step = 1; step <= 120; ++step)
+            write_whole((at / "snapshots" / str(step, ".safetensors")).string(), snapshot, Flush::no);
+        write_packages(directory.path);
+        Answers answers(directory.path);
+        Json kept = kept_in(export_page(answers, "run", {}, "docs/workshop/page", directory.path));
+        std::vector<int> steps = kept["runs"][0]["snapshots"];
+        CHECK(steps.size() == 50);
+        CHECK(steps.front() == 0);
+        CHECK(steps.back() == 120);
+        CHECK(kept["samples"].size() == 50);
+    }
+
+    TEST_CASE("export: what looks like a tag takes no time") {
+        TemporaryDirectory directory;
+        std::filesystem::path at = directory.path / "run";
+        write_run(at, tiny("10_gpt"));
+        std::filesystem::remove(at / "model.safetensors");
+        Json run = Json::parse(read_file(at / "run.json"));
+        run["sample"] = std::string(3'000'000, '<');
+        write_whole((at / "run.json").string(), run.dump());
+        write_packages(directory.path);
+        Answers answers(directory.path);
+        auto begun = std::chrono::steady_clock::now();
+        std::string html = export_page(answers, "run", {}, "docs/workshop/page", directory.path);
+        CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(10));
+        CHECK(kept_in(html)["runs"][0]["sample"] == run["sample"]);
     }
 }

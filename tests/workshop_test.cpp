@@ -182,6 +182,33 @@ TEST_SUITE("workshop") {
         CHECK(seen["translation"] == translate({*translator.translator, translator.tokenizer, 24}, {"bad"})[0]);
     }
 
+    TEST_CASE("look: a character that a BERT does not know is named with its place, a byte order mark as any other") {
+        Opened bert = open_tiny(tiny("13_bert"));
+        check_error(
+            [&] {
+                look(bert, {"ba\xEF\xBB\xBF"
+                            "d"});
+            },
+            {"U+FEFF", "at position 3"});
+        check_error([&] { look(bert, {"_x"}); }, {"the text", "'x'", "at position 2"});
+        check_error([&] { look(bert, {.text = "bad", .second = "he_ y"}); },
+                    {"the second text", "'y'", "at position 5"});
+    }
+
+    TEST_CASE("look: a model of which a number is none gets a clear answer") {
+        for (const std::string stage : {"05_feedforward", "10_gpt", "13_bert", "14_translate"})
+            for (const std::string what : {"query.weight", "embedding", "bias"}) {
+                Opened opened = open_tiny(tiny(stage));
+                for (const auto& [name, tensor] : opened.module().parameters)
+                    if (name.find(what) != name.npos) Tensor(tensor).values()[0] = NAN;
+                CAPTURE(stage);
+                CAPTURE(what);
+                std::vector<std::string> words{"not numbers"};
+                check_error([&] { look(opened, {"\n bad"}); }, words);
+                if (what == "query.weight") check_error([&] { look_at_parts(opened, {"\n bad"}); }, words);
+            }
+    }
+
     TEST_CASE("write: in pieces it is what sample writes at once") {
         Opened opened = open_tiny(tiny("10_gpt"));
         Options options{.tokens = 7};

@@ -1,6 +1,7 @@
 #include "common/app/main.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include "common/app/command_line.h"
 #include "common/app/sample.h"
@@ -34,6 +35,8 @@ void prepare_training(int argc, char** argv, Options& options, const Options& st
         as_it_was.out = options.out;
         parse_options(argc, argv, options = as_it_was, stage);
     }
+    std::string name = std::filesystem::path(argv[0]).filename();
+    if (name != stage.stage) options.program = name;  // a run keeps it though the stage itself goes on with it
     if (!options.threads && ranks::count() > 1) options.threads = ranks::threads();
     heed_serial_blas(options);
 }

@@ -86,6 +86,7 @@ void train_on(Options options, const Options& stage, const MakeBert& make_model)
     options.data = its.data, options.batch_size = its.batch_size, options.block_size = its.block_size;
     options.n_embd = its.n_embd, options.n_head = its.n_head, options.n_layer = its.n_layer;
     options.positions = its.positions, options.dropout = its.dropout, options.pruned_heads = its.pruned_heads;
+    if (options.program.empty()) options.program = its.program;
     Sentences text = same_text(opened);
     train_objective(options, TrainingOn(opened, options, text, make_model));
 }
@@ -181,6 +182,7 @@ Pruning::Pruning(const Options& command_line, const Options& stage, const MakeBe
     survive_closed_pipes();
     check_directory(given.out);
     options.threads = given.threads;
+    if (!given.program.empty()) options.program = given.program;
     progress.say(format("model   %s: %zu heads in %d layers, %s parameters\n", given.model.c_str(),
                         all_heads(opened.config).size(), opened.config.num_hidden_layers,
                         with_commas(double(full->parameter_count())).c_str()));
@@ -255,6 +257,7 @@ void Pruning::save_without(const HeadsByLayer& heads) {
                   {"parameters_before", full->parameter_count()},
                   {"tokens_per_second", speed},
                   {"tokens_per_second_before", was}});
+    if (!options.program.empty()) found["program"] = options.program;
 
     NewDirectory made = make_directory(given.out);
     auto write = [&](const std::string& name, const std::string& bytes) { write_whole(given.out + "/" + name, bytes); };

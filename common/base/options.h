@@ -12,7 +12,8 @@ namespace babygpt {
 enum class Task { write, fill, translate, measure };  // what a stage's model is for
 
 struct Options {
-    std::string stage = {};  // the program's name: where its runs go
+    std::string stage = {};    // the program's name: where its runs go
+    std::string program = {};  // the name of another one that trains: this stage with a change
     Task task = Task::write;
 
     // the text

@@ -248,15 +248,16 @@ const std::string& Checkpoint::about(const std::string& key, const std::string& 
 
 Checkpoint describe_model(const Options& options, const Corpus& corpus, const Module& model, int step,
                           double train_loss, double val_loss) {
-    return {{{"stage", options.stage},
-             {"options", options_to_json(options)},
-             {"vocabulary", encode_utf8(corpus.vocabulary.characters)},
-             {"corpus", corpus.name},
-             {"corpus_hash", std::to_string(corpus.hash)},
-             {"step", std::to_string(step)},
-             {"train_loss", std::to_string(train_loss)},
-             {"val_loss", std::to_string(val_loss)}},
-            model.parameters};
+    std::map<std::string, std::string> metadata{{"stage", options.stage},
+                                                {"options", options_to_json(options)},
+                                                {"vocabulary", encode_utf8(corpus.vocabulary.characters)},
+                                                {"corpus", corpus.name},
+                                                {"corpus_hash", std::to_string(corpus.hash)},
+                                                {"step", std::to_string(step)},
+                                                {"train_loss", std::to_string(train_loss)},
+                                                {"val_loss", std::to_string(val_loss)}};
+    if (!options.program.empty()) metadata["program"] = options.program;
+    return {metadata, model.parameters};
 }
 
 SavedModel parse_model(std::string_view bytes, const std::string& file, const Options& stage) {
@@ -265,6 +266,8 @@ SavedModel parse_model(std::string_view bytes, const std::string& file, const Op
         fail(file, " was saved by ", brief(its), "; use that program, or train with this one");
     Options options = options_from_json(checkpoint.about("options", file), file, stage);
     if (options.stage != stage.stage) fail(file, " is damaged: its options are those of ", brief(options.stage));
+    if (auto changed = checkpoint.metadata.find("program"); changed != checkpoint.metadata.end())
+        options.program = changed->second;
     std::u32string characters = decode_utf8(checkpoint.about("vocabulary", file), file + "'s vocabulary", true);
     Vocabulary vocabulary(characters);
     if (vocabulary.characters != characters)

@@ -148,12 +148,13 @@ void TrainingRun::conclude(const std::function<void(const Objective::Tell& tell)
                  {"best", {{"step", best_step}, {"val_loss", best.val}}},
                  {"tokens", trained_tokens},
                  {"tokens_per_second", training_seconds > 0 ? trained_tokens / training_seconds : 0}};
+    if (!options.program.empty()) json["program"] = options.program;
     std::string first = stopped();  // to be said when the first files are written
     first += format("\nbest    step %d: ", best_step) + objective.in_words(best.val) + "\n\n";
     show([&](const Json& found, const std::string& text, const std::string& said) {
         json.merge_patch(found);
         write("samples.txt", text);
-        write("run.json", json.dump(2) + "\n");
+        write("run.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");  // a name may be no UTF-8
         progress.say(std::exchange(first, "") + said);
     });
     progress.say("files   " + options.out + "/\n");

@@ -30,13 +30,23 @@ void replace_between(std::string& text, const std::string& opening, const std::s
     }
 }
 
+// The steps of snapshots for which there is room, spread evenly, with the first and the last.
+std::vector<int> some_of(const std::vector<int>& steps) {
+    constexpr size_t most = 50;
+    if (steps.size() <= most) return steps;
+    std::vector<int> some;
+    for (size_t i = 0; i < most; ++i) some.push_back(steps[i * (steps.size() - 1) / (most - 1)]);
+    return some;
+}
+
 // All that the page asks while one looks at this run. Rows step by step are kept at one step, that of the best model.
 Json kept_answers(Answers& answers, const std::string& run, const std::vector<Question>& texts) {
     Json about = answers.runs.describe(run);
     if (about["state"] == "damaged") fail(run, " is damaged: ", about["problem"].get<std::string>());
+    std::vector<int> steps = some_of(about["snapshots"]);
+    about["snapshots"] = steps;  // those that the slider has
     Json kept = {{"runs", {about}}, {"texts", Json::array()}, {"samples", Json::object()}, {"looks", Json::object()}};
     for (const Question& each : texts) kept["texts"].push_back(each.text);
-    std::vector<int> steps = about["snapshots"];
     if (about["writes"])
         for (int step : steps) kept["samples"][std::to_string(step)] = answers.sample({{"run", run}, {"step", step}});
     if (about["looks"]) {
@@ -75,8 +85,9 @@ std::string export_page(Answers& answers, const std::string& run, std::vector<Qu
         return "<script type=\"importmap\">" + modules.dump() + "</script>";
     });
     std::string data = kept_answers(answers, run, texts).dump(-1, ' ', false, Json::error_handler_t::replace);
-    for (size_t found = 0; (found = data.find('<', found)) != data.npos;) data.replace(found, 1, "\\u003c");
-    html.insert(html.find("</head>"), "<script type=\"application/json\" id=\"kept\">" + data + "</script>\n");
+    std::string safe;  // nothing in it looks like the end of the script
+    for (char c : data) c == '<' ? safe += "\\u003c" : safe += c;
+    html.insert(html.find("</head>"), "<script type=\"application/json\" id=\"kept\">" + safe + "</script>\n");
     return html;
 }
 

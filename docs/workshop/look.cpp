@@ -7,6 +7,7 @@
 #include "common/text/utf8.h"
 #include "common/write/display.h"
 #include "common/write/fill.h"
+#include "common/write/sampler.h"
 #include "common/write/translator.h"
 #include "docs/workshop/base64.h"
 
@@ -98,8 +99,11 @@ BertInput bert_input(const Opened& opened, const Question& question) {
     const CharacterTokenizer& t = opened.tokenizer;
     std::vector<int> ids{t.cls}, types{0};
     for (int type = 0; type < (question.second.empty() ? 1 : 2); ++type) {
-        for (char32_t c : decode_utf8(type ? question.second : question.text, "the text"))
-            ids.push_back(c == U'_' ? t.mask : t.encode(encode_utf8({&c, 1}), "text")[0]);
+        const std::string name = type ? "second text" : "text";
+        std::u32string text = decode_utf8(type ? question.second : question.text, "the " + name), known = text;
+        std::ranges::replace(known, U'_', t.characters.characters[0]);  // any that the model knows
+        std::vector<int> its = t.encode(known, name);
+        for (size_t i = 0; i < text.size(); ++i) ids.push_back(text[i] == U'_' ? t.mask : its[i]);
         ids.push_back(t.sep), types.resize(ids.size(), type);
     }
     int length = int(ids.size()), T = length + question.padding;
@@ -167,6 +171,7 @@ struct Guessed {
     Json likely = Json::array(), surprise = Json::array();
 
     void add(const Opened& opened, std::span<const real> row, int there) {
+        check_scores(row);
         std::vector<double> p = probabilities(row);
         auto name = [&](int id) {
             return opened.writer ? opened.vocabulary().decode({&id, 1}) : opened.tokenizer.tokens[size_t(id)];
@@ -242,6 +247,7 @@ std::vector<Head> heads_of(const Recording& recording, const Module& module) {
                                                                       : "";
         for (int i = 0; i < count; ++i) {
             std::span<const real> weights = result.values().subspan(size_t(i * rows * columns), size_t(rows * columns));
+            check_scores(weights);  // a layer behind them may make a number of what is none
             Head head{part,
                       std::max(number_after(layer, "blocks."), number_after(layer, "layer.")),
                       count > 1 ? i : number_after(layer, "heads."),

@@ -1,7 +1,9 @@
 #include "docs/workshop/models.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "common/base/files.h"
 #include "common/base/format.h"
@@ -25,6 +27,7 @@ namespace {
 
 constexpr size_t most_kept = 200'000'000;  // bytes: ten runs' snapshots
 constexpr size_t largest_model = 1'000'000'000;
+constexpr uint64_t largest_header = 20'000'000;
 
 }  // namespace
 
@@ -54,6 +57,10 @@ bool has_attention(const std::string& stage) {
     return readers().contains(stage) || translator_stages.contains(stage) || (stages.contains(stage) && stage > "03");
 }
 
+std::string changed(const std::string& program, const std::string& stage) {
+    return str(brief(program), " is ", stage, " with a change, and the workshop has only the stages themselves");
+}
+
 std::string version_of(const std::string& file) {
     std::error_code error;
     auto time = std::filesystem::last_write_time(file, error).time_since_epoch().count();
@@ -66,9 +73,33 @@ void refuse_pipe(const std::string& file) {
         fail(file, " is not a file on a disk; copy it to one");
 }
 
+std::string read_at_most(const std::string& file, size_t most) {
+    std::error_code error;
+    if (auto size = std::filesystem::file_size(file, error); !error && size > most)
+        fail(file, " has more than ", most / 1'000'000, " MB; the workshop reads no more");
+    return read_file(file, most);
+}
+
 std::string read_model(const std::string& file) {
     refuse_pipe(file);
-    return read_file(file, largest_model);
+    return read_at_most(file, largest_model);
+}
+
+std::map<std::string, std::string> read_metadata(const std::string& file) {
+    refuse_pipe(file);
+    std::ifstream in(file, std::ios::binary);
+    if (!in) fail("cannot read ", file);
+    std::string bytes(8, '\0');
+    uint64_t length = 0;
+    if (!in.read(bytes.data(), 8)) {
+        bytes.resize(size_t(in.gcount()));
+    } else {
+        std::memcpy(&length, bytes.data(), 8);
+        std::string header(std::min(length, largest_header), '\0');
+        in.read(header.data(), std::streamsize(header.size()));
+        bytes += header.substr(0, size_t(in.gcount()));
+    }
+    return metadata_of(bytes, file);
 }
 
 std::shared_ptr<const Opened> Models::open(const std::string& file) {
@@ -82,6 +113,7 @@ std::shared_ptr<const Opened> Models::open(const std::string& file) {
     std::string bytes = read_model(file), stage = metadata_of(bytes, file)["stage"];
     Task task = task_of(stage);
     SavedModel saved = parse_model(bytes, file, {.stage = stage, .task = task});
+    if (!saved.options.program.empty()) fail(changed(saved.options.program, stage));
     auto opened = std::make_shared<Opened>(Opened{saved.options, CharacterTokenizer(saved.vocabulary)});
     opened->options.task = task;
     opened->step = std::atoi(saved.checkpoint.about("step", file).c_str());

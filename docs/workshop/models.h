@@ -30,12 +30,18 @@ const std::map<std::string, MakeBert>& readers();
 Task task_of(const std::string& stage);  // fails if its models cannot be looked into
 bool has_attention(const std::string& stage);
 
+// Why a run cannot be looked into that was trained by another program than the stage: the weights do not say what it
+// computes with them.
+std::string changed(const std::string& program, const std::string& stage);
+
 // The file with its time and size: one that was written anew has another.
 std::string version_of(const std::string& file);
 
-void refuse_pipe(const std::string& file);  // it would wait
+void refuse_pipe(const std::string& file);                       // it would wait
+std::string read_at_most(const std::string& file, size_t most);  // fails if there is more
 // The bytes of a model. They are read, not mapped: someone may write over the file in this moment.
 std::string read_model(const std::string& file);
+std::map<std::string, std::string> read_metadata(const std::string& file);  // and no more of it
 
 // Loads a model once and keeps the last ones, as a slider goes to and fro among them.
 class Models {

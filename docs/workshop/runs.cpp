@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -38,12 +39,9 @@ bool has_open(const std::string& process, const struct stat& file) {
     return bool(error);  // another user's process does not tell
 }
 
-// Whether a run has locked a directory. Trying the lock would keep a run out that begins at this moment, so the
-// system's own list is read. It names a file by its number, which one of another disk may have too; and the disk by a
-// number that need not be the one that stat gives. So the process is asked.
-bool is_locked(const std::string& path) {
-    struct stat about;
-    if (stat(path.c_str(), &about) != 0) return false;
+// Whether the system's own list has a lock of a directory. It names a file by its number, which one of another disk may
+// have too; and the disk by a number that need not be the one that stat gives. So the process is asked.
+bool is_listed(const struct stat& about) {
     std::ifstream locks("/proc/locks");
     for (std::string line; std::getline(locks, line);) {  // 1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF
         std::istringstream words(line);
@@ -55,9 +53,17 @@ bool is_locked(const std::string& path) {
     return false;
 }
 
+// Whether a run has locked a directory. Trying the lock would keep a run out that begins at this moment, so the list is
+// read: more than once, as it comes in pieces, and a lock that goes away between two of them hides another one.
+bool is_locked(const std::string& path) {
+    struct stat about;
+    if (stat(path.c_str(), &about) != 0) return false;
+    return is_listed(about) || is_listed(about) || is_listed(about);
+}
+
 // Rows of metrics.csv: step, losses, tokens per second, seconds.
 Json read_metrics(const std::string& file) {
-    std::istringstream lines(read_file(file, largest_file));
+    std::istringstream lines(read_at_most(file, largest_file));
     std::string line;
     std::getline(lines, line);
     if (line != "step,train_loss,val_loss,tokens_per_second,seconds") fail(file, " is not one a run wrote");
@@ -85,9 +91,30 @@ std::vector<int> snapshot_steps(const std::string& path) {
     return steps;
 }
 
+// Fails on what is nested without end: a copy of it would overflow the stack.
+Json parse(const std::string& text, const std::string& file) {
+    constexpr int deepest = 8;
+    return Json::parse(text, [&](int depth, Json::parse_event_t, const Json&) {
+        if (depth > deepest) fail(file, " is damaged: it is nested too deeply");
+        return true;
+    });
+}
+
+// Of the files that have a run's options, the one that was written last: a run that goes on may have been made longer.
+std::string newest_options(const std::string& at, const std::vector<int>& snapshots) {
+    std::error_code error;
+    std::string newest = at + "/model.safetensors";
+    std::vector<std::string> others{at + "/resume.safetensors"};
+    if (!snapshots.empty()) others.insert(others.begin(), str(at, "/snapshots/", snapshots.back(), ".safetensors"));
+    for (const std::string& file : others)
+        if (fs::is_regular_file(file, error) && fs::last_write_time(file, error) >= fs::last_write_time(newest, error))
+            newest = file;
+    return newest;
+}
+
 // What a run says of itself. The page counts on the types of all this; a file in which they are others is damaged.
 Json read_summary(const std::string& file) {
-    Json saved = Json::parse(read_file(file, largest_file)), summary = Json::object();
+    Json saved = parse(read_at_most(file, largest_file), file), summary = Json::object();
     auto take = [&](std::initializer_list<const char*> keys, auto is_good) {
         for (const char* key : keys) {
             if (!saved.contains(key)) continue;
@@ -101,12 +128,29 @@ Json read_summary(const std::string& file) {
             return table.is_object() && std::ranges::all_of(numbers, is_there);
         };
     };
-    take({"stage", "sample"}, [](const Json& value) { return value.is_string(); });
+    take({"stage", "program", "sample"}, [](const Json& value) { return value.is_string(); });
     take({"parameters", "steps", "tokens", "tokens_per_second"}, [](const Json& value) { return value.is_number(); });
     take({"options", "final", "judged"}, with({}));
     take({"best"}, with({"step", "val_loss"}));
     take({"baselines"}, with({"uniform", "unigram"}));
+    if (summary.contains("baselines")) {  // the page draws a line for each
+        Json lines = Json::object();
+        for (const char* line : {"uniform", "unigram", "bigram", "floor"})
+            if (const Json& height = saved["baselines"][line]; height.is_number()) lines[line] = height;
+        summary["baselines"] = lines;
+    }
     return summary;
+}
+
+// A number that the file of a model says of it.
+template <class Number>
+Number number_in(std::map<std::string, std::string>& about, const std::string& key, const std::string& file) {
+    const std::string& digits = about[key];
+    Number number{};
+    auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || rest != digits.data() + digits.size() || !std::isfinite(double(number)))
+        fail(file, " is damaged: its ", key, " is no number");
+    return number;
 }
 
 double age(const std::string& file) {
@@ -178,16 +222,17 @@ std::string Runs::file(const std::string& name, int step) const {
 }
 
 Json Runs::once(const std::string& what, const std::string& file, const std::function<Json(const std::string&)>& f) {
-    std::string key = what + " " + file, version = version_of(file);
+    Made* its;
     {
         std::lock_guard alone(mutex);
-        if (auto found = made.find(key); found != made.end() && found->second.version == version)
-            return found->second.result;
+        its = &made[what + " " + file];
     }
-    Json result = f(file);  // it may take long: others need not wait
-    std::lock_guard alone(mutex);
-    made[key] = {version, result};
-    return result;
+    std::lock_guard others_wait(its->making);  // it may take long: who asks for something else does not wait
+    if (std::string version = version_of(file); its->version != version) {
+        its->result = f(file);
+        its->version = version;
+    }
+    return its->result;
 }
 
 Json Runs::baselines(const std::string& data, const std::string& hash) {
@@ -213,33 +258,42 @@ Json Runs::describe(const std::string& name) {
         std::error_code error;
         auto has = [&](const char* file) { return fs::is_regular_file(at + "/" + file, error); };  // a pipe would wait
         Json rows = has("metrics.csv") ? once("rows", at + "/metrics.csv", read_metrics) : Json::array();
-        bool training = is_locked(at), finished = has("run.json");
+        std::vector<int> snapshots = snapshot_steps(at);
+        bool training = is_locked(at), finished = false;
+        double step = rows.empty() ? 0.0 : double(rows.back()[0]);
         double summed_up = 0;  // the step at which run.json was written: a run that is resumed is further
-        if (finished) {
+        if (has("run.json")) {
             run.update(once("summary", at + "/run.json", read_summary));
-            summed_up = run.value("steps", 0.0);
-            if (training)  // these are of its earlier end
+            summed_up = run.value("steps", step);
+            finished = !training && step <= summed_up;
+            if (!finished)  // these are of its earlier end
                 for (const char* key : {"final", "judged", "sample"}) run.erase(key);
         }
-        if (has("model.safetensors") && (training || !finished)) {
-            Json metadata = once("metadata", at + "/model.safetensors",
-                                 [](const std::string& model) { return metadata_of(read_model(model), model); });
-            std::map<std::string, std::string> about = metadata;
-            run["stage"] = about["stage"], run["options"] = Json::parse(about["options"]);
-            run["best"] = {{"step", std::stoi(about["step"])}, {"val_loss", std::stod(about["val_loss"])}};
+        if (has("model.safetensors") && !finished) {
+            std::string model = file(name, -1), newest = newest_options(at, snapshots);
+            std::map<std::string, std::string> about = once("metadata", model, read_metadata),
+                                               now = once("metadata", newest, read_metadata);
+            run["stage"] = about["stage"], run["options"] = parse(now["options"], newest);
+            if (now.contains("program")) run["program"] = now["program"];
+            run["best"] = {{"step", number_in<int>(about, "step", model)},
+                           {"val_loss", number_in<double>(about, "val_loss", model)}};
             if (!run.contains("baselines") && goes_on(about["stage"]))
                 run["baselines"] = baselines(run["options"].at("data"), about["corpus_hash"]);
         }
         Json options = run.at("options");
         std::string stage = run.at("stage");
-        double steps = options.value("steps", 0.0), step = rows.empty() ? 0.0 : double(rows.back()[0]);
+        double steps = std::max(options.value("steps", 0.0), step);  // how much longer it was made may not be saved yet
         run["state"] = training ? "training" : finished && step >= steps ? "finished" : "stopped";
         run["rows"] = rows, run["step"] = step, run["steps"] = steps;
-        std::vector<int> snapshots = snapshot_steps(at);
         run["snapshots"] = snapshots;
         run["version"] = version_of(file(name, snapshots.empty() ? -1 : snapshots[0]));  // another if trained anew
-        run["looks"] = has_attention(stage) && has("model.safetensors");
-        run["writes"] = has("model.safetensors") && (has_attention(stage) || goes_on(stage));
+        bool opens = has("model.safetensors") && !run.contains("program");
+        run["looks"] = opens && has_attention(stage);
+        run["writes"] = opens && (has_attention(stage) || goes_on(stage));
+        if (run.contains("program")) {
+            run["remark"] = changed(run["program"], stage);
+            run["snapshots"] = Json::array();  // what it wrote at them is not known
+        }
         run["task"] = has_attention(stage) ? int(task_of(stage)) : int(Task::write);
         if (run.contains("tokens") && summed_up > 0)
             run["per_step"] = double(run["tokens"]) / summed_up;
@@ -251,12 +305,14 @@ Json Runs::describe(const std::string& name) {
                     .at(int(step));
         else
             run["learning_rate"] = options.value("learning_rate", 0.0);
-        if (training && rows.size() > 1) {
+        if (training && rows.size() > 1 && step < steps) {
             run["waited"] = age(at + "/metrics.csv");
             if (double left = seconds_left(rows, steps, run["waited"]); !std::isnan(left)) run["left"] = left;
         }
     } catch (const Json::exception&) {
         run = {{"name", name}, {"state", "damaged"}, {"problem", "its files are not those that a run writes"}};
+    } catch (const Error& problem) {
+        run = {{"name", name}, {"state", "damaged"}, {"problem", problem.what()}};
     } catch (const std::exception& problem) {
         run = {{"name", name}, {"state", "damaged"}, {"problem", brief(problem.what())}};
     }
@@ -268,8 +324,10 @@ Json Runs::list() {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
         std::string at = entry.path();
-        bool run = fs::is_regular_file(at + "/metrics.csv", error) || fs::is_regular_file(at + "/run.json", error);
-        if (run) names.push_back(entry.path().filename());
+        auto has = [&](const char* file) { return fs::is_regular_file(at + "/" + file, error); };
+        if (!has("metrics.csv") && !has("run.json")) continue;
+        bool begins = !has("run.json") && !has("model.safetensors") && is_locked(at);
+        if (!begins) names.push_back(entry.path().filename());
     }
     std::ranges::sort(names);
     Json all = Json::array();
@@ -282,7 +340,7 @@ Json Runs::list() {
 
 std::vector<std::string> Runs::texts(const std::string& name) {
     std::string file = path(name) + "/model.safetensors";
-    auto about = metadata_of(read_model(file), file);
+    auto about = read_metadata(file);
     Options options = options_from_json(about["options"], file, {.stage = about["stage"]});
     std::string hash = about["corpus_hash"];
     return once(str("texts ", about["stage"], " ", hash, " ", options.block_size), options.data,

@@ -27,11 +27,12 @@ class Runs {
 
   private:
     nlohmann::json baselines(const std::string& data, const std::string& hash);
-    // What f makes of a file, made again when the file is another.
+    // What f makes of a file, made again when the file is another; once for all who ask at the same time.
     nlohmann::json once(const std::string& what, const std::string& file,
                         const std::function<nlohmann::json(const std::string&)>& f);
 
     struct Made {
+        std::mutex making;
         std::string version;
         nlohmann::json result;
     };

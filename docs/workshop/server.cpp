@@ -64,7 +64,10 @@ struct Server::Inside {
           answers(p.runs) {}
 
     bool is_ours(const std::string& host) const {  // another name may be a web page's trick to read what is here
-        return host == str("127.0.0.1:", port) || host == str("localhost:", port);
+        std::string with = port == 80 ? "" : str(":", port);  // as browsers have it
+        for (const char* name : {"127.0.0.1", "localhost"})
+            if (host == name + with || host == str(name, ":", port)) return true;
+        return false;
     }
     void get(const std::string& path, std::function<Json(const Request&)> f);
     void post(const std::string& path, Json (Answers::*f)(const Json&));

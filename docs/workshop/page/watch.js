@@ -71,7 +71,8 @@ export function watch(page, given) {
     put(title, run.name);
     title.style.setProperty("--colour", colourOf(run.stage));
     const nearest = step == null || step === near ? "" : `the snapshot nearest to step ${thousands(step)}: `;
-    put(note, near >= 0 ? nearest + `what it wrote at step ${thousands(near)}${row ? `, loss ${row[2].toFixed(3)}` : ""}` : "what it wrote");
+    const wrote = near >= 0 ? nearest + `what it wrote at step ${thousands(near)}${row ? `, loss ${row[2].toFixed(3)}` : ""}` : "what it wrote";
+    put(note, run.remark ? `${wrote}; ${run.remark}` : wrote);
     put(sample, text.trim().slice(0, 420) || "…");
     steps.hidden = stops.length < 2;
     steps.max = stops.length - 1;
