@@ -35,11 +35,17 @@ async function open(address, options = {}) {
   page.on("console", (message) => { if (message.type() === "error" && !/status of 4(00|13)/.test(message.text()) && !message.location().url.endsWith("nothing.md")) problems.push(message.text()); });
   page.on("request", (request) => { if (!/^(http:\/\/127\.0\.0\.1|data:|blob:|file:)/.test(request.url())) problems.push("asked for " + request.url()); });
   page.setDefaultTimeout(20000);
-  if (address) await page.goto(address);
+  await page.goto(address);
   return {context, page};
 }
 
-const go = (page, hash) => page.evaluate((h) => { location.hash = h; }, hash);
+// Resolves when the page has heard of its new address: nothing of the page before is left to answer a wait.
+const go = (page, hash) => page.evaluate((h) => new Promise((done) => {
+  const before = location.href;
+  addEventListener("hashchange", () => done(), {once: true});  // after the page's own
+  location.hash = h;
+  if (location.href === before) done();
+}), hash);
 const shot = async (page, name) => { if (pictures) await page.screenshot({path: join(pictures, name + ".png")}); };
 const settled = (page) => page.waitForFunction(() => document.querySelector(".scores tbody tr") && document.querySelector(".bars li"));
 const characters = (text) => [...text];
@@ -485,9 +491,9 @@ try {
   });
 
   await check("narrow, dark, and nothing wider than the window", async () => {
-    const phone = await open(null, {viewport: {width: 390, height: 800}, colorScheme: "dark"});
+    const phone = await open(address, {viewport: {width: 390, height: 800}, colorScheme: "dark"});
     for (const hash of ["watch", "look?run=10_gpt", "look?run=14_translate", "write?run=10_gpt", "read?lesson=10_gpt"]) {
-      await phone.page.goto(`${address}/#${hash}`);
+      await go(phone.page, hash);
       await phone.page.waitForSelector("tr[data-run], .head canvas, .bars li, .lesson h1");
       await phone.page.waitForTimeout(300);
       assert.ok(await fits(phone.page), hash);
@@ -500,9 +506,9 @@ try {
 
   await check("enlarged by a quarter, and letters that can be read, light and dark", async () => {
     for (const colorScheme of ["light", "dark"]) {
-      const near = await open(null, {viewport: {width: 1024, height: 720}, deviceScaleFactor: 1.25, colorScheme});
+      const near = await open(address, {viewport: {width: 1024, height: 720}, deviceScaleFactor: 1.25, colorScheme});
       for (const hash of ["watch", "look?run=10_gpt", "look?run=13_bert&text=K_m won", "look?run=14_translate", "write?run=10_gpt", "read?lesson=03_head"]) {
-        await near.page.goto(`${address}/#${hash}`);
+        await go(near.page, hash);
         await near.page.waitForSelector("tr[data-run], .head canvas, .bars li, .lesson .diagram svg");
         await near.page.waitForTimeout(300);
         assert.ok(await fits(near.page), hash);
