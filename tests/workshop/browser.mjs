@@ -30,11 +30,11 @@ async function open(address, options = {}) {
     executablePath: "/usr/bin/chromium", headless: true, viewport: {width: 1280, height: 900}, acceptDownloads: true,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"], ...options});
   contexts.push(context);
+  context.setDefaultTimeout(120000);  // of each of its pages; a wait that is answered does not take longer
   const page = context.pages()[0] ?? await context.newPage();
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => { if (message.type() === "error" && !/status of 4(00|13)/.test(message.text()) && !message.location().url.endsWith("nothing.md")) problems.push(message.text()); });
   page.on("request", (request) => { if (!/^(http:\/\/127\.0\.0\.1|data:|blob:|file:)/.test(request.url())) problems.push("asked for " + request.url()); });
-  page.setDefaultTimeout(20000);
   await page.goto(address);
   return {context, page};
 }
@@ -539,7 +539,7 @@ try {
 
   await check("ten tabs at once", async () => {
     const tabs = await Promise.all(Array.from({length: 10}, () => context.newPage()));
-    await Promise.all(tabs.map(async (tab) => { await tab.goto(address + "/#look?run=10_gpt"); await tab.waitForSelector(".head canvas", {timeout: 60000}); }));
+    await Promise.all(tabs.map(async (tab) => { await tab.goto(address + "/#look?run=10_gpt"); await tab.waitForSelector(".head canvas"); }));
   });
 } finally {
   for (const context of contexts) await context.close().catch(() => {});
