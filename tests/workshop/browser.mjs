@@ -51,6 +51,8 @@ const settled = (page) => page.waitForFunction(() => document.querySelector(".sc
 const characters = (text) => [...text];
 const written = (page) => page.$$eval(".written span[data-index]", (all) => all.map((s) => s.textContent).join(""));
 const enoughWritten = (page, count) => page.waitForFunction((n) => document.querySelectorAll(".written span[data-index]").length >= n, count);
+// Writing ends by itself, too, and the button says "write" then.
+const stop = (page) => page.evaluate(() => [...document.querySelectorAll("button")].find((button) => button.textContent === "stop")?.click());
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
 // The least contrast of the texts that a selector finds, each against what lies behind it.
@@ -351,7 +353,7 @@ try {
     const begins = (await page.textContent(".bars li:nth-child(2) button.glyph")).replace("␣", " ").replace("⏎", "\n"), {prompt} = await answerTo({text: ""});
     await page.click(".bars li:nth-child(2) button.glyph");  // nothing is written yet
     await enoughWritten(page, 5);
-    await page.click('button:has-text("stop")');
+    await stop(page);
     const goesOn = (await answerTo({text: prompt + begins})).written.map((w) => w.character).join("");
     assert.equal((await written(page)).slice(0, 5), begins + goesOn);
     await go(page, "watch");
@@ -359,19 +361,19 @@ try {
     await page.waitForSelector(".bars li");
     await page.click('button:has-text("write")');
     await enoughWritten(page, 60);
-    await page.click('button:has-text("stop")');
+    await stop(page);
     const sampled = (...words) => program("10_gpt", "sample", "--model", join(runs, "10_gpt"), "--tokens", "60", ...words);
     assert.equal((await written(page)).slice(0, 60), sampled("--seed", "1").slice(0, 60));
     await page.click('button:has-text("write")');
     await page.click('button:has-text("another")');  // while it writes
     await enoughWritten(page, 60);
-    await page.click('button:has-text("stop")');
+    await stop(page);
     const first = await written(page), asked = page.waitForRequest((request) => request.url().endsWith("/api/write") && request.postDataJSON().count > 0);
     await page.fill('input[aria-label="seed"]', "7");
     await page.click('button:has-text("write")');
     const question = (await asked).postDataJSON();
     assert.deepEqual([question.seed, question.random], [7, undefined], "a seed that is typed is taken");
-    await page.click('button:has-text("stop")');
+    await stop(page);
     assert.equal(first.slice(0, 60), sampled("--seed", "2").slice(0, 60));
     await page.click('.written span[data-index="5"]');
     await page.waitForSelector(".bars button.glyph");
@@ -392,7 +394,7 @@ try {
     await page.click(".bars li:nth-child(3) button.glyph");
     await enoughWritten(page, 20);
     assert.equal((await written(page)).slice(0, 5), first.slice(0, 5));
-    await page.click('button:has-text("stop")');
+    await stop(page);
     await page.focus(".written");  // the same by keys
     for (const key of ["Home", "ArrowRight", "ArrowRight"]) await page.keyboard.press(key);
     await page.waitForFunction(() => document.querySelector(".written .here")?.dataset.index === "2" && /stand here/.test(document.querySelector(".desk h2")?.textContent));
@@ -402,7 +404,7 @@ try {
     await page.keyboard.press("Enter");
     await enoughWritten(page, 12);
     assert.equal([...await written(page)][2].replace(" ", "␣").replace("\n", "⏎"), chosen);
-    await page.click('button:has-text("stop")');
+    await stop(page);
     await page.fill('textarea[aria-label="prompt"]', "At the den");
     await page.press('textarea[aria-label="prompt"]', "Enter");  // at once
     await enoughWritten(page, 8);
