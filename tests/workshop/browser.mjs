@@ -131,7 +131,7 @@ try {
     }
     times.sort((a, b) => a - b);
     console.log(`  median ${Math.round(times[10])} ms, from ${Math.round(times[0])} to ${Math.round(times[19])} ms`);
-    assert.ok(times[0] < 2000);  // a tenth of a second is the aim; a busy machine is no mistake here, either
+    assert.ok(times[0] < 1000);  // a tenth of a second is the aim
   });
 
   await check("watch: every run with its loss, ticked on and off, over three axes", async () => {
