@@ -55,6 +55,20 @@ const enoughWritten = (page, count) => page.waitForFunction((n) => document.quer
 const stop = (page) => page.evaluate(() => [...document.querySelectorAll("button")].find((button) => button.textContent === "stop")?.click());
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
+// A page with all that it draws: its run, its letters, its styles.
+async function complete(page, hash) {
+  await page.waitForFunction(([name, run]) => {
+    const one = (selector) => document.querySelector(selector);
+    if (run && one('select[aria-label="run"]')?.value !== run) return false;
+    if (name === "watch") return one(".u-over") && one("tr[data-run]");
+    if (name === "look") return one(".scores tbody tr");
+    if (name === "write") return one(".bars li") || one(".written")?.textContent;
+    return one(".lesson h1") && !one("code.language-mermaid") && document.fonts.status === "loaded" &&
+      [...document.querySelectorAll("link[rel=stylesheet]")].every((link) => link.sheet) && [...document.images].every((image) => image.complete);
+  }, [hash.split("?")[0], new URLSearchParams(hash.split("?")[1]).get("run")]);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
 // The least contrast of the texts that a selector finds, each against what lies behind it.
 const contrast = (page, selector) => page.$$eval(selector, (all) => {
   const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
@@ -504,8 +518,7 @@ try {
     const phone = await open(address, {viewport: {width: 390, height: 800}, colorScheme: "dark"});
     for (const hash of ["watch", "look?run=10_gpt", "look?run=14_translate", "write?run=10_gpt", "read?lesson=10_gpt"]) {
       await go(phone.page, hash);
-      await phone.page.waitForSelector("tr[data-run], .head canvas, .bars li, .lesson h1");
-      await phone.page.waitForTimeout(300);
+      await complete(phone.page, hash);
       assert.ok(await fits(phone.page), hash);
       if (hash === "watch") assert.ok(await phone.page.$eval("table.runs", (table) => table.getBoundingClientRect().bottom < document.querySelector(".plots").getBoundingClientRect().top), "the runs, then their curves");
       if (hash === "watch") for (const part of [".speed", ".rate"]) assert.ok(await phone.page.isVisible(`tr[data-run="10_gpt"] ${part}`), part);
@@ -519,14 +532,14 @@ try {
       const near = await open(address, {viewport: {width: 1024, height: 720}, deviceScaleFactor: 1.25, colorScheme});
       for (const hash of ["watch", "look?run=10_gpt", "look?run=13_bert&text=K_m won", "look?run=14_translate", "write?run=10_gpt", "read?lesson=03_head"]) {
         await go(near.page, hash);
-        await near.page.waitForSelector("tr[data-run], .head canvas, .bars li, .lesson .diagram svg");
-        await near.page.waitForTimeout(300);
+        await complete(near.page, hash);
         assert.ok(await fits(near.page), hash);
+        // of no text at all, the least is infinite
         const texts = "p, th, td, h1, h2, label, a, button, li span, .cells span, .state, .note, output, pre, figcaption";
         const least = await contrast(near.page, `main :is(${texts}):not(.diagram *, .katex *)`);
-        assert.ok(least >= 4.5, `${colorScheme} ${hash}: contrast ${least.toFixed(2)}`);
+        assert.ok(least >= 4.5 && least < 22, `${colorScheme} ${hash}: contrast ${least.toFixed(2)}`);
         const small = await near.page.$$eval("main *", (all) => Math.min(...all.filter((e) => e.offsetParent && !e.closest(".katex, svg") && e.childNodes.length && !e.children.length).map((e) => parseFloat(getComputedStyle(e).fontSize))));
-        assert.ok(small >= 11, `${colorScheme} ${hash}: letters of ${small} px`);
+        assert.ok(small >= 11 && small < 100, `${colorScheme} ${hash}: letters of ${small} px`);
         await shot(near.page, `${colorScheme}_${hash.replace(/&.*/, "").replace(/\W/g, "_")}`);
       }
       await near.context.close();
