@@ -2,7 +2,8 @@
 //   node tests/workshop/browser.mjs [SCREENSHOTS]     with a directory, pictures of the pages are left in it
 import assert from "node:assert/strict";
 import {execFileSync, spawn} from "node:child_process";
-import {cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, readdirSync, writeFileSync} from "node:fs";
+import {once} from "node:events";
+import {cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
@@ -18,6 +19,19 @@ const children = [], contexts = [], problems = [];
 
 // Every file below runs/ with its time: nothing may change by looking.
 const state = () => readdirSync(runs, {recursive: true}).map((name) => [name, statSync(join(runs, name)).mtimeMs]).sort();
+
+// A copy of a run, and a run taken away: each in one moment, as the server may look at any.
+function copy(run, to, change = () => {}) {
+  const beside = join(mkdtempSync(join(home, "copy-")), "run");
+  cpSync(join(runs, run), beside, {recursive: true});
+  change(beside);
+  renameSync(beside, to);
+}
+function remove(run) {
+  const beside = join(mkdtempSync(join(home, "away-")), "run");
+  renameSync(join(runs, run), beside);
+  rmSync(beside, {recursive: true});
+}
 
 async function serve(directory = runs) {
   const child = spawn("build/workshop", ["--port", "0", "--runs", directory], {stdio: ["ignore", "pipe", "inherit"]});
@@ -115,10 +129,10 @@ try {
     const first = await serve(empty);
     const [looks, writes] = await Promise.all(["look", "write"].map((name) => open(`${first}/#${name}`)));
     for (const {page} of [looks, writes]) await page.waitForSelector("text=appears here by itself");
-    cpSync(join(runs, "03_head"), join(empty, "03_head"), {recursive: true});
+    copy("03_head", join(empty, "03_head"));
     await settled(looks.page);
     await writes.page.waitForSelector(".bars li");
-    cpSync(join(runs, "10_gpt"), join(empty, "10_gpt"), {recursive: true});
+    copy("10_gpt", join(empty, "10_gpt"));
     await writes.page.waitForSelector('option[value="10_gpt"]', {state: "attached"});
     assert.equal(await writes.page.inputValue('select[aria-label="run"]'), "03_head");
     for (const {context} of [looks, writes]) await context.close();
@@ -176,13 +190,12 @@ try {
     assert.equal(await page.$$eval(".plots figure:first-child .note", (all) => all.length), 0);
     await page.click('tr[data-run="03_head"] .name');
     await page.waitForFunction(() => document.querySelector(".beside h2")?.textContent === "03_head");
-    for (let i = 0; i < 14; ++i) cpSync(join(runs, "03_head"), join(runs, "copy_" + i), {recursive: true});
+    for (let i = 0; i < 14; ++i) copy("03_head", join(runs, "copy_" + i));
     await page.waitForSelector('tr[data-run="copy_13"]');
     const ticked = (run) => page.isChecked(`tr[data-run="${run}"] input`);
     assert.deepEqual([await ticked("copy_0"), await ticked("copy_9"), await ticked("03_head")], [true, true, false], "the newest 14");
     rmSync(join(runs, "copy_0/snapshots/100.safetensors"));
-    cpSync(join(runs, "13_bert"), join(runs, "copy_bert"), {recursive: true});
-    rmSync(join(runs, "copy_bert/run.json"));  // as while it trains
+    copy("13_bert", join(runs, "copy_bert"), (bert) => rmSync(join(bert, "run.json")));  // as while it trains
     await page.check('label:has-text("characters seen") input');
     await page.waitForSelector('.note:has-text("How many characters copy_bert has seen is known when it has ended.")');
     await page.check('label:has-text("steps") input');
@@ -192,7 +205,7 @@ try {
     await page.waitForFunction(() => /^the snapshot nearest to step 100: what it wrote at step (0|200),/.test(document.querySelector(".beside .note").textContent));
     await page.click('tr[data-run="03_head"] .name');
     await page.waitForFunction(() => document.querySelector(".beside h2").textContent === "03_head");
-    for (const name of readdirSync(runs)) if (name.startsWith("copy")) rmSync(join(runs, name), {recursive: true});
+    for (const name of readdirSync(runs)) if (name.startsWith("copy")) remove(name);
     await page.waitForFunction(() => !document.querySelector('tr[data-run^="copy"]'));
     await page.hover(".u-over", {position: {x: 2, y: 100}});
     await page.waitForFunction(() => /at step 0,/.test(document.querySelector(".beside .note")?.textContent));
@@ -225,13 +238,13 @@ try {
     const stops = Number(await page.getAttribute(".time input", "max"));
     await page.waitForFunction((n) => { const slider = document.querySelector(".time input"); return slider.max > n && slider.value === slider.max; }, stops);
     await go(page, "watch");
-    for (let i = 0; i < 14; ++i) cpSync(join(runs, "10_gpt"), join(runs, "newer_" + i), {recursive: true});
+    for (let i = 0; i < 14; ++i) copy("10_gpt", join(runs, "newer_" + i));
     await page.waitForSelector('tr[data-run="newer_13"]');
-    child.kill("SIGINT");  // it would train for long on any machine
+    await Promise.all([once(child, "exit"), child.kill("SIGINT")]);  // it would train for long on any machine
     await page.waitForFunction(() => /^stopped at/.test(document.querySelector('tr[data-run="live"] .state')?.textContent));
     assert.ok(await page.isChecked('tr[data-run="live"] input'), "its curve stays");
-    for (let i = 0; i < 14; ++i) rmSync(join(runs, "newer_" + i), {recursive: true});
-    rmSync(join(runs, "live"), {recursive: true});
+    for (let i = 0; i < 14; ++i) remove("newer_" + i);
+    remove("live");
     await page.waitForFunction(() => !document.querySelector('tr[data-run="live"]'));
   });
 
@@ -550,9 +563,8 @@ try {
     assert.deepEqual(state(), before, "looking changed something in runs/");
     await go(page, "look?run=03_head");
     await settled(page);
-    cpSync(join(runs, "03_head"), join(runs, "strange"), {recursive: true});
-    writeFileSync(join(runs, "strange/run.json"), JSON.stringify({...summary("03_head"), best: {}, judged: {tales: "x", in_form: []}}));
-    rmSync(join(runs, "03_head"), {recursive: true});
+    copy("03_head", join(runs, "strange"), (strange) => writeFileSync(join(strange, "run.json"), JSON.stringify({...summary("03_head"), best: {}, judged: {tales: "x", in_form: []}})));
+    remove("03_head");
     await page.fill('textarea[aria-label="text"]', "At the pond");
     await page.waitForFunction(() => /there is no run 03_head/.test(document.querySelector(".problem").textContent));
     await go(page, "watch");
