@@ -7,6 +7,7 @@ import {cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, r
 import {createRequire} from "node:module";
 import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
+import {setTimeout as after} from "node:timers/promises";
 
 const {chromium} = createRequire(resolve("build/workshop_packages/package.json"))("playwright-core");
 const pictures = process.argv[2];
@@ -16,6 +17,7 @@ const train = (stage, run, ...words) => program(stage, "train", "--out", join(ru
 const summary = (run) => JSON.parse(readFileSync(join(runs, run, "run.json"), "utf8"));
 const metrics = (run) => readFileSync(join(runs, run, "metrics.csv"), "utf8").trim().split("\n").slice(1).map((line) => line.split(",").map(Number));
 const children = [], contexts = [], problems = [];
+const ended = (child) => child.exitCode ?? child.signalCode ?? once(child, "exit");
 
 // Every file below runs/ with its time: nothing may change by looking.
 const state = () => readdirSync(runs, {recursive: true}).map((name) => [name, statSync(join(runs, name)).mtimeMs]).sort();
@@ -102,8 +104,17 @@ const contrast = (page, selector) => page.$$eval(selector, (all) => {
 
 async function check(name, f) {
   const begun = Date.now();
-  await f();
-  assert.deepEqual(problems, [], name);
+  try {
+    await f();
+    assert.deepEqual(problems, [], name);
+  } catch (error) {
+    console.error(`${name}: failed after ${Date.now() - begun} ms`, problems);
+    for (const page of contexts.flatMap((context) => context.pages())) {
+      const shown = page.evaluate(() => `${location.hash}: ${document.querySelector("main")?.innerText.slice(0, 500)}`).catch(String);
+      console.error(await Promise.race([shown, after(10000, "a page that does not answer", {ref: false})]));
+    }
+    throw error;
+  }
   console.log(`${name}: ${Date.now() - begun} ms`);
 }
 
@@ -240,7 +251,7 @@ try {
     await go(page, "watch");
     for (let i = 0; i < 14; ++i) copy("10_gpt", join(runs, "newer_" + i));
     await page.waitForSelector('tr[data-run="newer_13"]');
-    await Promise.all([once(child, "exit"), child.kill("SIGINT")]);  // it would train for long on any machine
+    await Promise.all([ended(child), child.kill("SIGINT")]);  // it would train for long on any machine
     await page.waitForFunction(() => /^stopped at/.test(document.querySelector('tr[data-run="live"] .state')?.textContent));
     assert.ok(await page.isChecked('tr[data-run="live"] input'), "its curve stays");
     for (let i = 0; i < 14; ++i) remove("newer_" + i);
@@ -578,6 +589,11 @@ try {
   });
 } finally {
   for (const context of contexts) await context.close().catch(() => {});
-  for (const child of children) child.kill();
+  await Promise.all(children.map(async (child) => {
+    const harder = setTimeout(() => child.kill("SIGKILL"), 10000);
+    child.kill();
+    await ended(child);
+    clearTimeout(harder);
+  }));
   rmSync(home, {recursive: true, force: true, maxRetries: 5});
 }
