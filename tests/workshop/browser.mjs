@@ -314,17 +314,19 @@ try {
     await page.waitForFunction(() => document.querySelector(".cells .here")?.dataset.place === "4");
     const guessed = await page.$$eval(".bars .glyph", (all) => all.map((glyph) => glyph.textContent));
     assert.deepEqual(guessed, answer.likely[4].map(([c]) => c.replace(" ", "␣").replace("\n", "⏎")), "pointing at a character shows its guesses");
-    const before = await page.textContent(".scores");
+    const seenFrom = (place) => page.waitForFunction((n) => document.querySelectorAll(".scores tbody tr:not(.hidden)").length === n, place + 1);
+    await seenFrom(4);
     await page.fill('textarea[aria-label="text"]', "Ω");
     await page.waitForFunction(() => /Ω/.test(document.querySelector(".problem")?.textContent));
     await page.click(".cells span:nth-child(3)");
-    await page.waitForFunction((old) => document.querySelector(".scores").textContent !== old, before);
+    await seenFrom(2);
     assert.equal(await page.$$eval(".scores tbody tr", (rows) => rows.length), text.length, "a row of the text that is shown");
     await page.fill('textarea[aria-label="text"]', text);
     await page.waitForFunction(() => document.querySelector(".problem")?.textContent === "");
   });
 
   await check("look: the slider goes through training", async () => {
+    await page.mouse.move(0, 0);  // what moves under it would be pointed at
     const said = () => page.textContent(".time output");
     assert.match(await said(), /step 60/);
     const late = await page.$eval(".big canvas", (canvas) => canvas.toDataURL());
