@@ -359,11 +359,10 @@ try {
     await page.waitForFunction(() => [...document.querySelectorAll(".cells span")].some((c) => /\p{Script=Han}/u.test(c.textContent)));
     const [verse] = (await (await fetch(address + "/api/texts?run=verses")).json()).texts;
     assert.ok(verse.includes("\n"));
-    const asked = page.waitForRequest((request) => request.url().endsWith("/api/look") && request.postDataJSON().text === verse + "。");
     await page.focus('textarea[aria-label="text"]');
     await page.keyboard.press("Control+End");
-    await page.keyboard.insertText("。");
-    await asked;  // with its line breaks
+    await Promise.all([page.waitForRequest((request) => request.url().endsWith("/api/look") && request.postDataJSON().text === verse + "。"),  // with its line breaks
+      page.keyboard.insertText("。")]);
     await go(page, "look?run=12_relative");
     await page.waitForFunction(() => /come from distance/.test(document.querySelector(".strip + .note")?.textContent));
     await go(page, "look?run=13_bert&text=Kim won a red hat.&padding=3");
@@ -408,10 +407,10 @@ try {
     await page.click('button:has-text("another")');  // while it writes
     await enoughWritten(page, 60);
     await stop(page);
-    const first = await written(page), asked = page.waitForRequest((request) => request.url().endsWith("/api/write") && request.postDataJSON().count > 0);
+    const first = await written(page);
     await page.fill('input[aria-label="seed"]', "7");
-    await page.click('button:has-text("write")');
-    const question = (await asked).postDataJSON();
+    const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/api/write") && request.postDataJSON().count > 0), page.click('button:has-text("write")')]);
+    const question = asked.postDataJSON();
     assert.deepEqual([question.seed, question.random], [7, undefined], "a seed that is typed is taken");
     await stop(page);
     assert.equal(first.slice(0, 60), sampled("--seed", "2").slice(0, 60));
@@ -503,7 +502,7 @@ try {
   await check("keep: one file that works from the disk, by the button and by the command", async () => {
     await go(page, "watch");
     await page.click('tr[data-run="10_gpt"] .name');
-    const [download] = await Promise.all([page.waitForEvent("download"), page.click('.beside button:has-text("keep")')]);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click('button[data-keeps="10_gpt"]')]);
     const kept = join(home, "kept.html"), exported = join(home, "exported.html");
     await download.saveAs(kept);
     program("workshop", "export", join(runs, "10_gpt"), "-o", exported);
@@ -530,15 +529,13 @@ try {
     await alone.context.close();
     await go(page, "look?run=13_bert&text=Kim won a red hat.&second=A hen sang.&padding=3");
     await settled(page);
-    const asked = page.waitForRequest(/api\/export/);
-    await page.click('button:has-text("keep this")');
-    assert.equal(new URL((await asked).url()).search, "?" + new URLSearchParams({run: "13_bert", text: "Kim won a red hat.", second: "A hen sang.", padding: "3"}));
+    const [asked] = await Promise.all([page.waitForRequest(/api\/export/), page.click('button:has-text("keep this")')]);
+    assert.equal(new URL(asked.url()).search, "?" + new URLSearchParams({run: "13_bert", text: "Kim won a red hat.", second: "A hen sang.", padding: "3"}));
     await page.waitForFunction(() => document.querySelector(".problem")?.textContent === "");
     await go(page, "look?run=13_bert&text=" + "a".repeat(300));  // more than it reads
     await page.waitForFunction(() => /too long/.test(document.querySelector(".problem")?.textContent));
-    const refused = page.waitForResponse(/api\/export/);
-    await page.click('button:has-text("keep this")');
-    assert.equal((await refused).status(), 400);
+    const [refused] = await Promise.all([page.waitForResponse(/api\/export/), page.click('button:has-text("keep this")')]);
+    assert.equal(refused.status(), 400);
     await page.waitForFunction(() => /too long/.test(document.querySelector(".problem")?.textContent));
   });
 
