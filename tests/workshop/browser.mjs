@@ -349,8 +349,8 @@ try {
         location.hash = "watch";
         f();
       }, after, ...more);
+      document.querySelector(".strip").dispatchEvent(new KeyboardEvent("keydown", {key: "Home"}));  // another place: the address is to be written
     });
-    await page.hover(".cells span:nth-child(5)");
     await page.waitForSelector("tr[data-run]");
   });
 
