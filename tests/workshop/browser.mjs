@@ -71,6 +71,8 @@ const enoughWritten = (page, count) => page.waitForFunction((n) => document.quer
 const stop = (page) => page.evaluate(() => [...document.querySelectorAll("button")].find((button) => button.textContent === "stop")?.click());
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
+const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 // A page with all that it draws: its run, its letters, its styles.
 async function complete(page, hash) {
   await page.waitForFunction(([name, run]) => {
@@ -82,7 +84,7 @@ async function complete(page, hash) {
     return one(".lesson h1") && !one("code.language-mermaid") && document.fonts.status === "loaded" &&
       [...document.querySelectorAll("link[rel=stylesheet]")].every((link) => link.sheet) && [...document.images].every((image) => image.complete);
   }, [hash.split("?")[0], new URLSearchParams(hash.split("?")[1]).get("run")]);
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await drawn(page);
 }
 
 // The least contrast of the texts that a selector finds, each against what lies behind it.
@@ -189,12 +191,12 @@ try {
     await page.evaluate(() => { localStorage.setItem("ticks", "{"); localStorage.setItem("axis", "steps"); });
     await page.reload();
     await page.waitForSelector('tr[data-run="10_gpt"]');
-    const drawn = new Set();
+    const charts = new Set();
     for (const axis of ["characters seen", "seconds", "steps"]) {
       await page.check(`label:has-text("${axis}") input`);
-      drawn.add(await page.$eval(".plots canvas", (canvas) => canvas.toDataURL()));
+      charts.add(await page.$eval(".plots canvas", (canvas) => canvas.toDataURL()));
     }
-    assert.equal(drawn.size, 3, "each axis draws another chart");
+    assert.equal(charts.size, 3, "each axis draws another chart");
     assert.equal(await page.$$eval(".plots figure", (all) => all.length), 3, "losses of different tasks are apart");
     assert.match(await page.textContent(".plots figure:first-child .note"), /different texts/);
     await page.uncheck('tr[data-run="verses"] input');
@@ -228,6 +230,15 @@ try {
     await page.focus('input[aria-label="the sample\'s step"]');
     await page.keyboard.press("Home");
     await page.waitForFunction(() => /at step 0,/.test(document.querySelector(".beside .note")?.textContent));
+    const held = new Promise((resolve) => page.route("**/api/sample", (route) => (route.request().postDataJSON().step === 100 ? resolve(route) : route.continue())));
+    await page.keyboard.press("ArrowRight");
+    const late = await held;  // until another one is shown
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction(() => /at step 200,/.test(document.querySelector(".beside .note")?.textContent));
+    await Promise.all([page.waitForResponse((response) => response.request() === late.request()), late.continue()]);
+    await drawn(page);
+    assert.match(await page.textContent(".beside .note"), /at step 200,/, "a late answer is none");
+    await page.unroute("**/api/sample");
     await shot(page, "watch");
     await go(page, "watch?run=verses");
     await page.waitForFunction(() => document.querySelector(".beside h2")?.textContent === "verses");

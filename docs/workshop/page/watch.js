@@ -58,15 +58,16 @@ export function watch(page, given) {
   const shownRuns = () => runs.filter((run) => run.state !== "damaged" && run.rows.length && isTicked(run));
   const focused = () => runs.find((run) => run.name === focus && run.state !== "damaged");
 
+  let asked = 0;
   // What the run in focus wrote at the snapshot nearest to the step pointed at; at the last one if there is none.
   const showSample = calm(60, async () => {
-    const run = focused(), stops = run?.snapshots.length ? run.snapshots : [-1];
+    const mine = ++asked, run = focused(), stops = run?.snapshots.length ? run.snapshots : [-1];
     for (const part of [title, note, steps, sample, links, problem]) part.hidden = !run;
     if (!run) return;
     const near = step == null ? stops.at(-1) : stops.reduce((a, b) => (Math.abs(b - step) < Math.abs(a - step) ? b : a));
     let text = run.sample ?? "";
     if (run.writes && (run.snapshots.length || run.sample == null)) text = await api.sample(run.name, near).catch((error) => error.message);
-    if (run.name !== focus) return;
+    if (mine !== asked || run.name !== focus) return;
     const row = run.rows.find((r) => r[0] === near), name = encodeURIComponent(run.name);
     put(title, run.name);
     title.style.setProperty("--colour", colourOf(run.stage));
