@@ -196,6 +196,9 @@ try {
       await page.check(`label:has-text("${axis}") input`);
       charts.add(await page.$eval(".plots canvas", (canvas) => canvas.toDataURL()));
     }
+    await page.check('label:has-text("characters seen") input');
+    await page.waitForSelector('.note:has-text("15_prune has no steps of training to count characters by.")');
+    await page.check('label:has-text("steps") input');
     assert.equal(charts.size, 3, "each axis draws another chart");
     assert.equal(await page.$$eval(".plots figure", (all) => all.length), 3, "losses of different tasks are apart");
     assert.match(await page.textContent(".plots figure:first-child .note"), /different texts/);
