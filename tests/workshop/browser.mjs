@@ -395,6 +395,12 @@ try {
     const cells = await page.$$eval('[data-cells="written"] span', (all) => all.map((c) => c.textContent));
     assert.deepEqual(cells.slice(0, characters(translated).length), characters(translated).map((c) => (c === " " ? "␣" : c)));
     assert.ok(await page.$eval(".cells span", (cell) => cell.getBoundingClientRect().width) >= 18);
+    for (const place of [-1, "x", 1000]) {  // there is none: another is chosen
+      await go(page, "look?run=10_gpt&place=" + place);
+      await settled(page);
+      const last = (await page.inputValue('textarea[aria-label="text"]')).length - 1;
+      assert.match(await page.textContent(".strip + .note"), new RegExp(`^Place ${last},`));
+    }
     await go(page, "look?run=15_prune&text=K_m won");
     await page.waitForFunction(() => document.querySelectorAll(".cells .special").length === 3 && document.querySelector(".head"));
     assert.ok(await page.$$eval(".head", (all) => all.length) < 4, "heads were cut out");

@@ -79,7 +79,7 @@ export function look(page, given) {
   function draw() {
     const head = chosenHead(), rows = rowsOf(head).length;
     state.head = nameOf(head);
-    if (state.place == null || state.place >= rows) state.place = run.task === fill ? 1 : run.task === translate ? 0 : rows - 1;
+    if (rowsOf(head)[state.place] == null) state.place = run.task === fill ? 1 : run.task === translate ? 0 : rows - 1;
     heads.replaceChildren(overview(answer, state.head, (name) => { if (!answer) return; state.head = name; draw(); heads.querySelector('[aria-pressed="true"]').focus(); }));
     drawPlace();
   }
