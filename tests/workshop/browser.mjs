@@ -259,7 +259,8 @@ try {
     await page.waitForFunction((old) => document.querySelector('tr[data-run="live"] .state')?.textContent.startsWith(old) === false, `step ${said[1]} `);
     assert.ok(await row.evaluate((e) => e.isConnected && e.contains(document.activeElement)), "a line stays while it changes");
     await go(page, "look?run=live");
-    await page.waitForSelector(".time input");
+    await page.focus(".time input");
+    await page.keyboard.press("End");
     const stops = Number(await page.getAttribute(".time input", "max"));
     await page.waitForFunction((n) => { const slider = document.querySelector(".time input"); return slider?.max > n && slider.value === slider.max; }, stops);
     await go(page, "watch");

@@ -228,7 +228,7 @@ export function look(page, given) {
     const mine = begun, all = (await api.runs()).filter((r) => r.looks), now = all.find((r) => r.name === state.run);
     if (!isCurrent(mine) || !now) return;
     const names = (list) => JSON.stringify(list.map((r) => r.name)), stops = JSON.stringify(now.snapshots);
-    const others = names(all) !== names(runs), atEnd = now.state === "training" && playing == null && state.step === run.snapshots.at(-1), before = run;
+    const others = names(all) !== names(runs), atEnd = playing == null && state.step === run.snapshots.at(-1), before = run;
     runs = all;
     run = now;
     if (others) fillChoice();
