@@ -49,7 +49,7 @@ async function open(address, options = {}) {
   context.setDefaultTimeout(120000);  // of each of its pages; a wait that is answered does not take longer
   const page = context.pages()[0] ?? await context.newPage();
   page.on("pageerror", (error) => problems.push(error.message));
-  page.on("console", (message) => { if (message.type() === "error" && !/status of 4(00|13)/.test(message.text()) && !message.location().url.endsWith("nothing.md")) problems.push(message.text()); });
+  page.on("console", (message) => { if (message.type() === "error" && !/status of 4(00|13)|ERR_CONNECTION_REFUSED/.test(message.text()) && !message.location().url.endsWith("nothing.md")) problems.push(message.text()); });
   page.on("request", (request) => { if (!/^(http:\/\/127\.0\.0\.1|data:|blob:|file:)/.test(request.url())) problems.push("asked for " + request.url()); });
   await page.goto(address);
   return {context, page};
@@ -405,6 +405,23 @@ try {
     await go(page, "look?run=15_prune&text=K_m won");
     await page.waitForFunction(() => document.querySelectorAll(".cells .special").length === 3 && document.querySelector(".head"));
     assert.ok(await page.$$eval(".head", (all) => all.length) < 4, "heads were cut out");
+  });
+
+  await check("look: what could not be answered is asked again", async () => {
+    await page.route("**/api/look", (route) => route.abort("connectionrefused"));
+    await go(page, "look?run=12_relative");
+    await page.waitForSelector('.problem:has-text("no answer")');
+    await page.unroute("**/api/look");
+    await settled(page);
+    const snapshot = "snapshots/0.safetensors";
+    copy("12_relative", join(runs, "mended"), (run) => writeFileSync(join(run, snapshot), ""));
+    await go(page, "look?run=mended&step=0");
+    await page.waitForFunction(() => document.querySelector(".problem")?.textContent);
+    assert.equal(await page.$$eval(".scores", (all) => all.length), 0);
+    copy("12_relative", join(home, "mended"));
+    renameSync(join(home, "mended", snapshot), join(runs, "mended", snapshot));
+    await settled(page);
+    remove("mended");
   });
 
   await check("write: what the sample command writes; another character chosen, and on from there", async () => {
