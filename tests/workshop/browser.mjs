@@ -196,7 +196,16 @@ try {
       await page.check(`label:has-text("${axis}") input`);
       charts.add(await page.$eval(".plots canvas", (canvas) => canvas.toDataURL()));
     }
-    await page.check('label:has-text("characters seen") input');
+    const {written: over, dotted} = await page.evaluate(() => {  // what is written on the canvases, and their dotted lines
+      const canvas = CanvasRenderingContext2D.prototype, {fillText, lineTo} = canvas, written = [], dotted = new Set();
+      canvas.fillText = function (text, ...where) { written.push(text); fillText.call(this, text, ...where); };
+      canvas.lineTo = function (x, y) { if (this.getLineDash().length) dotted.add([...document.querySelectorAll("canvas")].indexOf(this.canvas) + " " + y); lineTo.call(this, x, y); };
+      [...document.querySelectorAll(".choices label")].find((label) => label.textContent === "characters seen").click();
+      return new Promise((done) => requestAnimationFrame(() => { Object.assign(canvas, {fillText, lineTo}); done({written, dotted: dotted.size}); }));
+    });
+    const rulers = ["10_gpt", "13_bert", "14_translate"].flatMap((run) => Object.entries(summary(run).baselines)).map(([name, loss]) => `${name === "uniform" ? "knowing nothing" : name} ${loss.toFixed(2)}`);
+    assert.deepEqual([...rulers, "10_gpt", "03_head"].filter((name) => !over.includes(name)), []);
+    assert.equal(dotted, rulers.length, "a line for each loss of a ruler");
     await page.waitForSelector('.note:has-text("15_prune has no steps of training to count characters by.")');
     await page.check('label:has-text("steps") input');
     assert.equal(charts.size, 3, "each axis draws another chart");
