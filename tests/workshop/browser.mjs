@@ -383,6 +383,11 @@ try {
     await page.waitForFunction(() => [...document.querySelectorAll(".cells span")].some((c) => /\p{Script=Han}/u.test(c.textContent)));
     const [verse] = (await (await fetch(address + "/api/texts?run=verses")).json()).texts;
     assert.ok(verse.includes("\n"));
+    const picked = await page.getAttribute(".picks button:nth-child(2)", "title");
+    await page.click(".picks button:nth-child(2)");
+    await page.waitForFunction((t) => [...document.querySelectorAll(".cells span")].map((c) => c.textContent).join("") === t, picked.replaceAll(" ", "␣").replaceAll("\n", "⏎"));
+    assert.equal(await page.inputValue('textarea[aria-label="text"]'), picked);
+    await page.click(".picks button");
     await page.focus('textarea[aria-label="text"]');
     await page.keyboard.press("Control+End");
     await Promise.all([page.waitForRequest((request) => request.url().endsWith("/api/look") && request.postDataJSON().text === verse + "。"),  // with its line breaks
@@ -513,6 +518,11 @@ try {
     const source = await page.inputValue('textarea[aria-label="text to translate"]');
     const translated = program("14_translate", "translate", source, "--model", join(runs, "14_translate")).trimEnd();
     await page.waitForFunction((t) => document.querySelector(".written")?.textContent === t, translated);
+    const picked = await page.getAttribute(".picks button:nth-child(2)", "title");
+    await Promise.all([page.waitForRequest((request) => request.url().endsWith("/api/look") && request.postDataJSON().text === picked), page.click(".picks button:nth-child(2)")]);
+    assert.equal(await page.inputValue('textarea[aria-label="text to translate"]'), picked);
+    const other = program("14_translate", "translate", picked, "--model", join(runs, "14_translate")).trimEnd();
+    await page.waitForFunction((t) => document.querySelector(".written")?.textContent === t, other);
   });
 
   await check("read: a lesson with formulas, a diagram, a picture, and the way to its run", async () => {
