@@ -477,6 +477,13 @@ try {
     await left(3);
     const shares = await page.$$eval(".bars li:not(.gone) .number", (all) => all.map((share) => parseFloat(share.textContent)));
     assert.ok(Math.abs(shares.reduce((a, b) => a + b) - 100) < 1.6, "what is left adds up");
+    const {next} = await answerTo({text: prompt + first.slice(0, 5), count: 0}), three = next.slice(0, 3).map(([, p]) => p), sum = (list) => list.reduce((a, b) => a + b);
+    const holds = (expected) => page.waitForFunction((all) => { const bars = [...document.querySelectorAll(".bars li:not(.gone) .number")]; return bars.length === all.length && bars.every((bar, i) => Math.abs(parseFloat(bar.textContent) - 100 * all[i]) < 0.51); }, expected);
+    await holds(three.map((p) => p / sum(three)));
+    const hot = three.map((p) => p ** (1 / 1.5));
+    await page.fill('input[aria-label="temperature"]', "1.5");
+    await holds(hot.map((p) => p / sum(hot)));
+    await page.fill('input[aria-label="temperature"]', "1");
     await page.fill('input[aria-label="top-p"]', "0.05");
     await left(1);
     await page.fill('input[aria-label="top-p"]', "1");
