@@ -427,6 +427,11 @@ try {
     await page.waitForSelector('.problem:has-text("no answer")');
     await page.unroute("**/api/look");
     await settled(page);
+    await page.route("**/api/runs", (route) => route.abort("connectionrefused"));
+    await page.selectOption('select[aria-label="run"]', "10_gpt");
+    await page.waitForSelector('.problem:has-text("no answer")');
+    await page.unroute("**/api/runs");
+    await page.waitForFunction(() => document.querySelectorAll(".head").length === 12);
     const snapshot = "snapshots/0.safetensors";
     copy("12_relative", join(runs, "mended"), (run) => writeFileSync(join(run, snapshot), ""));
     await go(page, "look?run=mended&step=0");
