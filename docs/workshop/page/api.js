@@ -4,6 +4,7 @@ import {el} from "dom";
 const inPage = document.getElementById("kept");
 export const kept = inPage ? JSON.parse(inPage.textContent) : null;
 
+export const unreached = "no answer";
 const trouble = document.getElementById("trouble");
 
 async function reach(path, request) {
@@ -13,7 +14,7 @@ async function reach(path, request) {
   } catch {
     trouble.textContent = "The workshop does not answer. Was it closed? Start it again with build/workshop.";
     trouble.hidden = false;
-    throw new Error("no answer");
+    throw new Error(unreached);
   }
   trouble.hidden = true;
   if (!response.ok) throw new Error((await response.json().catch(() => ({}))).error ?? `the workshop cannot answer this (${response.status})`);

@@ -12,7 +12,7 @@ export function look(page, given) {
   const state = {run: given.get("run"), step: given.has("step") ? Number(given.get("step")) : null, text: given.get("text"),
                  second: given.get("second") ?? "", padding: Number(given.get("padding") ?? 0), head: given.get("head"),
                  place: given.has("place") ? Number(given.get("place")) : null};
-  let runs = [], run = null, answer = null, answered = null /* its question */, pinned = given.has("place"), playing = null, open = true, asked = 0, begun = 0, notice = "";
+  let runs = [], run = null, answer = null, answered = null /* its question */, pinned = given.has("place"), playing = null, open = true, asked = 0, begun = 0, notice = "", failed = "" /* why there is no answer */;
   const answers = new Map();  // to this text, at the steps seen, so that the slider moves at once
 
   const chooseRun = el("select", {"aria-label": "run", change: (e) => { Object.assign(state, {run: e.target.value, step: null, head: null, text: null, place: null, second: "", padding: 0}); begin().catch(tellProblem); }});
@@ -21,7 +21,7 @@ export function look(page, given) {
   const padding = el("input", {type: "range", min: 0, max: 12, value: state.padding, "aria-label": "padding", title: "padding"});
   const say = (words) => put(problem, words);
   const keep = el("button.keep", {title: "this text at every snapshot, in one file that works by itself", click: () => { const {step, ...all} = question(); api.keep(all, say); }}, "keep this"), picks = el("div.picks", {});
-  const tellProblem = (error) => say(error.message);
+  const tellProblem = (error) => { failed = error.message; say(failed); };
   const problem = el("p.problem", {role: "status"}), extra = el("div.extra", {hidden: true}, second, el("label.note", {}, "padding ", padding));
   const slider = el("input", {type: "range", min: 0, step: 1, "aria-label": "step of training"}), output = el("output", {}), play = el("button.play", {"aria-label": "play", title: "play"}, "▶");
   const curve = svg("svg", {viewBox: "0 -2 100 40", preserveAspectRatio: "none", "aria-hidden": "true"}), track = el("div.track", {}, curve, slider);
@@ -56,6 +56,7 @@ export function look(page, given) {
 
   async function refresh() {
     const mine = ++asked, asking = question();
+    failed = "";
     try {
       const found = await ask(state.step);
       if (mine !== asked || !open) return;
@@ -79,7 +80,7 @@ export function look(page, given) {
   function draw() {
     const head = chosenHead(), rows = rowsOf(head).length;
     state.head = nameOf(head);
-    if (state.place == null || state.place >= rows) state.place = run.task === fill ? 1 : run.task === translate ? 0 : rows - 1;
+    if (rowsOf(head)[state.place] == null) state.place = run.task === fill ? 1 : run.task === translate ? 0 : rows - 1;
     heads.replaceChildren(overview(answer, state.head, (name) => { if (!answer) return; state.head = name; draw(); heads.querySelector('[aria-pressed="true"]').focus(); }));
     drawPlace();
   }
@@ -179,10 +180,11 @@ export function look(page, given) {
   });
   slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
 
-  // The other snapshots, one after the other, while one looks at the first.
+  // Other snapshots, one after the other, while one looks at the first: all, or a hundred that lie evenly.
   async function prefetch() {
     const [asking, mine] = [state.text, begun];
-    for (const step of run.snapshots) {
+    const apart = Math.ceil(run.snapshots.length / 100);
+    for (const step of run.snapshots.filter((_, i) => i % apart === 0)) {
       if (!open || state.text !== asking || mine !== begun) return;
       await ask(step).catch(() => {});
     }
@@ -193,6 +195,7 @@ export function look(page, given) {
     const mine = ++begun;
     ++asked;  // what was asked about another run is no answer any more
     answer = null;
+    failed = "";
     answers.clear();
     stop();
     runs = (await api.runs()).filter((r) => r.looks);
@@ -220,22 +223,23 @@ export function look(page, given) {
   const fillChoice = () => chooseRun.replaceChildren(...runs.map((r) => el("option", {value: r.name, selected: r.name === run.name}, r.name)));
 
   // A run that trains goes on: its new snapshots are new stops, and one who stands at the last goes with it. One that was
-  // trained anew is asked anew.
+  // trained anew is asked anew, and so is what was asked while the workshop did not answer.
   async function follow() {
-    if (!run) return begin().catch(tellProblem);
-    if (!answer) return;
+    if (!run || (!answer && failed === api.unreached)) return begin().catch(tellProblem);
+    if (!answer && !failed) return;  // it is on its way
     const mine = begun, all = (await api.runs()).filter((r) => r.looks), now = all.find((r) => r.name === state.run);
     if (!isCurrent(mine) || !now) return;
     const names = (list) => JSON.stringify(list.map((r) => r.name)), stops = JSON.stringify(now.snapshots);
-    const others = names(all) !== names(runs), atEnd = now.state === "training" && playing == null && state.step === run.snapshots.at(-1), before = run;
+    const another = now.version !== run.version, again = another || failed === api.unreached;
+    const others = names(all) !== names(runs), atEnd = playing == null && state.step === run.snapshots.at(-1), before = run;
     runs = all;
     run = now;
     if (others) fillChoice();
-    if (now.version === before.version && stops === JSON.stringify(before.snapshots)) return;
-    if (now.version !== before.version) answers.clear();
+    if (!again && stops === JSON.stringify(before.snapshots)) return;
+    if (another) answers.clear();
     if (atEnd) state.step = now.snapshots.at(-1) ?? null;
     drawTime();
-    if (atEnd || now.version !== before.version) refresh();
+    if (atEnd || again) refresh();
   }
 
   const change = (given) => {

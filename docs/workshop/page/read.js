@@ -3,10 +3,11 @@ import * as api from "api";
 import {el} from "dom";
 
 const folder = "/docs/lessons/";
+const letters = el("link", {rel: "stylesheet", href: "/packages/katex/dist/katex.min.css"});
 let tools;  // loaded when the first lesson is opened
 
 async function load() {
-  for (const href of ["/packages/katex/dist/katex.min.css"]) document.head.append(el("link", {rel: "stylesheet", href}));
+  document.head.append(letters);
   const [{default: katex}] = await Promise.all([import("/packages/katex/dist/katex.mjs"), import("/packages/markdown-it/dist/markdown-it.min.js")]);
   const markdown = window.markdownit({html: true});
   const formula = (tex, displayMode) => katex.renderToString(tex, {displayMode, throwOnError: false});
@@ -72,7 +73,7 @@ export function read(page, given) {
   page.append(contents, lesson);
   (async () => {
     const missing = () => `# There is no lesson ${name.replace(/[^\w ]/g, "")}\n\n[All lessons](README.md)`;
-    const [text, overview, markdown, runs] = await Promise.all([api.file(folder + encodeURIComponent(name) + ".md").catch(missing), api.file(folder + "README.md"), tools ??= load(), api.runs()]);
+    const [text, overview, markdown, runs] = await Promise.all([api.file(folder + encodeURIComponent(name) + ".md").catch(missing), api.file(folder + "README.md"), tools ??= load().catch((error) => { tools = null; throw error; }), api.runs()]);
     if (!open) return;
     const names = [...new Set([...overview.matchAll(/\]\(([\w]+)\.md\)/g)].map((found) => found[1]))];
     contents.replaceChildren(...["README", ...names].map((n) => el("a", {href: "#read?lesson=" + n, ...(n === name && {"aria-current": "page"})}, n === "README" ? "all lessons" : n.replace(/_/g, " "))));

@@ -58,15 +58,16 @@ export function watch(page, given) {
   const shownRuns = () => runs.filter((run) => run.state !== "damaged" && run.rows.length && isTicked(run));
   const focused = () => runs.find((run) => run.name === focus && run.state !== "damaged");
 
+  let asked = 0;
   // What the run in focus wrote at the snapshot nearest to the step pointed at; at the last one if there is none.
   const showSample = calm(60, async () => {
-    const run = focused(), stops = run?.snapshots.length ? run.snapshots : [-1];
+    const mine = ++asked, run = focused(), stops = run?.snapshots.length ? run.snapshots : [-1];
     for (const part of [title, note, steps, sample, links, problem]) part.hidden = !run;
     if (!run) return;
     const near = step == null ? stops.at(-1) : stops.reduce((a, b) => (Math.abs(b - step) < Math.abs(a - step) ? b : a));
     let text = run.sample ?? "";
     if (run.writes && (run.snapshots.length || run.sample == null)) text = await api.sample(run.name, near).catch((error) => error.message);
-    if (run.name !== focus) return;
+    if (mine !== asked || run.name !== focus) return;
     const row = run.rows.find((r) => r[0] === near), name = encodeURIComponent(run.name);
     put(title, run.name);
     title.style.setProperty("--colour", colourOf(run.stage));
@@ -140,14 +141,16 @@ export function watch(page, given) {
   function rulerOf(group) {
     const run = group.find((r) => r.name === focus && r.baselines) ?? group.find((r) => r.baselines);
     const rulers = new Set(group.map((r) => r.baselines?.unigram.toFixed(4)).filter(Boolean));
-    const uncounted = axis === "characters" ? group.filter((r) => !r.per_step).map((r) => r.name) : [];
+    const uncounted = axis === "characters" ? group.filter((r) => !r.per_step) : [], names = (list) => list.map((r) => r.name).join(", ");
+    const [ended, others] = [true, false].map((end) => names(uncounted.filter((r) => (r.state === "finished") === end)));
     return {baselines: run?.baselines ?? {}, notes: [!run && "The ruler appears when the run has ended.", rulers.size > 1 && `These learnt from different texts; the ruler is that of ${run.name}.`,
-      uncounted.length && `How many characters ${uncounted.join(", ")} has seen is known when it has ended.`].filter(Boolean)};
+      others && `How many characters ${others} has seen is known when it has ended.`,
+      ended && `${ended} has no steps of training to count characters by.`].filter(Boolean)};
   }
 
   // All charts anew if other things are to be seen; if there are only more rows, the charts there are take them.
   function draw() {
-    const shown = shownRuns(), key = JSON.stringify([axis, train, focus, shown.map((run) => [run.name, run.baselines, run.per_step, Math.min(run.rows.length, 3)])]);
+    const shown = shownRuns(), key = JSON.stringify([axis, train, focus, shown.map((run) => [run.name, run.state, run.baselines, run.per_step, Math.min(run.rows.length, 3)])]);
     if (key === drawn) {
       for (const one of charts) one.update(one.names.map((name) => runs.find((run) => run.name === name)));
       return;
