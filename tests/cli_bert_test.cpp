@@ -90,6 +90,16 @@ TEST_SUITE("command line: BERT") {
             CHECK(run_json(shell, "whole")["final"] == run_json(shell, "parts")["final"]);
             works(shell, "rm -r whole parts");
         }
+        auto interrupted = [&](const std::string& line, const std::string& when) {
+            return works(shell,
+                         line + " >log & while ! " + when + "; do sleep 0.01; done; kill -INT $!; wait $!; cat log");
+        };
+        interrupted(quick_bert(10'000'000) + " --eval-interval 1000000 --save-interval 2 --out run",
+                    "[ -e run/resume.safetensors ]");
+        std::string resumed = interrupted("13_bert --resume --out run", "grep -q 'resumed at step [1-9]' log");
+        std::smatch row;  // of an evaluation of which the model is not there any more
+        REQUIRE(std::regex_search(resumed, row, std::regex("\n +0 .*")));
+        CHECK(row.str().find("masked") == std::string::npos);
     }
 
     TEST_CASE("fill: every blank has five guesses, and the text comes back whole" * with_programs()) {

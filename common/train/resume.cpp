@@ -120,7 +120,7 @@ int TrainingRun::resume(Module& model, AdamW& optimiser, Rng& batches) {
                          ": it goes on the same to rounding, not to the bit\n"));
     progress.say(format("resumed at step %d\n", optimiser.steps));
     begin();
-    progress.say(describe(rows.back(), &model));
+    progress.say(describe(rows.back(), rows.back().step == optimiser.steps ? &model : nullptr));
     mark = Clock::now();
     started = mark - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(before));
     return optimiser.steps;
