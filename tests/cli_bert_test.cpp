@@ -180,12 +180,18 @@ TEST_SUITE("command line: BERT") {
         refuses(shell, "13_bert fill 'no blank here'", "there is no blank in the text; write _ for each character");
         refuses(shell, "13_bert fill", "fill needs TEXT");
         refuses(shell, "13_bert follows 'Ada got.'", "follows needs FIRST SECOND");
+        refuses(shell, "13_bert fill _ --shw attention", "unknown option --shw; did you mean --show?");
+        refuses(shell, "13_bert follows a b --foo", "unknown option --foo");
+        refuses(shell, "13_bert fill '-_'", "fill needs TEXT [SECOND]; one that begins with - stands behind --");
+        refuses(shell, "13_bert fill -- '-_'", "does not know: '-' (U+002D) at position 1");
         refuses(shell, "13_bert follows 'Ada got.' ''", "the second text is empty");
         refuses(shell, "13_bert fill '_' b c", "unexpected 'c'");
         refuses(shell, "13_bert fill 'Ad\u00e9 _'", "does not know: '\u00e9' (U+00E9)");
         refuses(shell, "13_bert fill $'\\xff_'", "not UTF-8");
         refuses(shell, "13_bert fill \"$(printf 'a%.0s' {1..70})_\"", "has 73 tokens, the model reads at most 64");
         refuses(shell, "printf 'A _.\\nnone\\n' | 13_bert fill - >/dev/null", "line 2: there is no blank");
+        CHECK(works(shell, "printf 'Ada g_t.\\n\\nAda _ot.\\n' | 13_bert fill - 'Ada w_n.'") ==
+              works(shell, "13_bert fill 'Ada g_t.' 'Ada w_n.'; echo; 13_bert fill 'Ada _ot.' 'Ada w_n.'"));
         refuses(shell, "13_bert fill _ --model nowhere", "there is no model in nowhere");
         refuses(shell, "13_bert sample", "unknown command 'sample'; there is train (the default), fill and follows");
         refuses(shell, "13_bert --prompt A", "has no --prompt");
@@ -196,6 +202,7 @@ TEST_SUITE("command line: BERT") {
         works(shell, "printf 'one line' > short; : > empty; printf 'a\\n\\nb\\n\\nc\\n' > apart");
         for (const char* file : {"short", "empty", "apart"})
             refuses(shell, std::string("13_bert --data ") + file, "has only 0 lines that follow another one");
+        refuses(shell, "13_bert --data apart", "an empty line ends a text");
         refuses(shell, "13_bert --data nowhere", "nowhere");
         works(shell, "10_gpt --data lines --steps 0 --eval-batches 1 --batch-size 1 --block-size 8 --tokens 0");
         refuses(shell, "13_bert fill _ --model runs/10_gpt", "was saved by 10_gpt");

@@ -114,6 +114,7 @@ TEST_SUITE("command line: prune") {
         double began = std::stod(columns(shell.read("whole/metrics.csv"))[2][1]);
         CHECK(std::abs(began - double(small["final"]["val_loss"])) < 1e-4);  // where the pruning ended
         works(shell, train_on + " --out parts");
+        refuses(shell, "15_prune train --resume --out parts --steps 8 --model runs/13_bert", "leave out --model");
         works(shell, "15_prune train --resume --out parts --steps 8");
         CHECK(tensors(shell, "whole/model.safetensors") == tensors(shell, "parts/model.safetensors"));
         CHECK(tensors(shell, "whole/resume.safetensors") == tensors(shell, "parts/resume.safetensors"));

@@ -87,6 +87,10 @@ TEST_SUITE("command line") {
         refuses(shell, translate + "abcdeabcdea", "it has 11 characters, the model reads at most 10");
         refuses(shell, translate + "$'a\\xff'", "not UTF-8");
         refuses(shell, translate, "translate needs TEXT");
+        refuses(shell, translate + "ab --foo", "unknown option --foo");
+        refuses(shell, translate + "-- -a", "'-' (U+002D) at position 1");
+        for (const char* berts : {"fill ab_", "follows ab ba"})
+            refuses(shell, std::string("14_translate ") + berts, "there is train (the default) and translate");
         refuses(shell, translate + "ab cd ef", "unexpected 'cd'");
         refuses(shell, "14_translate translate ab --model nowhere", "nowhere/model.safetensors");
         refuses(shell, translate + "ab --show attention", "'attention' is not alignment");

@@ -62,8 +62,12 @@ void answer(Command command, const Reader& reader, const Options& options) {
         show_inside(reader, follows.input, options);
     } else if (options.texts[0] == "-") {
         int number = 1;
-        for (std::string line; read_line(line); ++number) try {
-                fill(reader, {line}, options);
+        std::vector<std::string> texts = options.texts;  // the second, if there is one, belongs to each line
+        for (; read_line(texts[0]); ++number) try {
+                if (texts[0].empty())
+                    print("\n");
+                else
+                    fill(reader, texts, options);
             } catch (const Error& error) {
                 fail("line ", number, ": ", error.what());
             }

@@ -107,6 +107,7 @@ size_t edit_distance(const std::string& a, const std::string& b) {
     if (!name.starts_with("--")) fail("unexpected ", in_quotes(word), "; see --help");
     if (find_option(name)) fail("this stage's ", command.get_name(), " has no ", name, "; --help lists what it has");
     for (const CLI::Option* option : command.get_options()) {
+        if (option->get_positional()) continue;
         std::string candidate = "--" + option->get_lnames().at(0);
         if (nearest.empty() || edit_distance(name, candidate) < edit_distance(name, nearest)) nearest = candidate;
     }
@@ -144,7 +145,7 @@ std::vector<CommandRow> commands_of(const Options& stage) {
                      "train",
                      "train a model on, pruned or whole",
                      {Group::trained_model, Group::training, Group::chance}}};
-    if (stage.task != Task::write) {
+    if (stage.task != Task::write && stage.task != Task::translate) {
         commands.push_back({Command::fill,
                             "fill",
                             "guess the characters that stand as _ in a text; - reads lines",
@@ -242,16 +243,22 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
         std::string message = error.what();
         fail(message.substr(0, message.find(':')), " needs a value; see --help");
     } catch (const CLI::RequiredError&) {
-        fail(chosen->name, " needs", arguments(*chosen), "; see --help");
+        auto is_dashed = [](std::string word) { return word.size() > 1 && word[0] == '-' && !find_option(word); };
+        bool dashed = std::any_of(argv + 1, argv + argc, is_dashed);
+        fail(chosen->name, " needs", arguments(*chosen), dashed ? "; one that begins with - stands behind --" : "",
+             "; see --help");
     } catch (const CLI::ParseError& error) {
         fail(error.what());
     }
-    if (std::vector<std::string> extras = command.remaining(); !extras.empty()) refuse_unknown(command, extras[0]);
+    for (const std::string& extra : command.remaining())
+        if (extra != "--") refuse_unknown(command, extra);  // what stands behind -- is a text
     options.texts.resize(chosen->arguments.size());
     if (!options.texts.empty() && chosen->arguments.back()[0] == '[' && options.texts.back().empty())
         options.texts.pop_back();
     if (!options.texts.empty() && options.texts[0] == "-" && !(options.svg + options.hidden).empty())
         fail(options.svg.empty() ? "--hidden" : "--svg", " writes one file about one text; with - there are many");
+    if (options.resume && options.model != model_of(*chosen))
+        fail("--resume goes on with the model of the run in --out; leave out --model");
     if (options.interactive && (options.count > 1 || !options.prompt.empty()))
         fail("--interactive asks for one prompt after the other; leave out ",
              options.count > 1 ? "--count" : "--prompt");

@@ -82,8 +82,9 @@ Sentences lines_of(const std::string& data) {
         after_empty = length == 0;
     }
     if (pairs.size() < fewest_pairs)
-        fail(data, " has only ", pairs.size(), " lines that follow another one; a sentence is a line here, so give ",
-             fewest_pairs, " or more");
+        fail(data, " has only ", pairs.size(),
+             " lines that follow another one; a sentence is a line here, and an empty line ends a text, so give ",
+             fewest_pairs, " or more, one below the other");
     share_out(pairs, text);
     return text;
 }
