@@ -54,6 +54,7 @@ std::vector<double> losses(const std::vector<Head>& order, const Loss& loss_with
 
 int main(int argc, char** argv) {
     return guarded("orders", [&] {
+        if (argc < 2) fail("usage: orders RUN...");
         for (int i = 1; i < argc; ++i) {
             const std::string file = std::string(argv[i]) + "/model.safetensors";
             SavedModel saved =
