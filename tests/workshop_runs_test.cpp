@@ -1,7 +1,6 @@
 // What the workshop tells of runs: while they train, when they are made longer, and when they are damaged.
 #include "docs/workshop/runs.h"
 
-#include <atomic>
 #include <fstream>
 #include <thread>
 
@@ -175,32 +174,5 @@ TEST_SUITE("workshop") {
         CHECK(run["state"] == "damaged");
         CHECK(run["problem"].get<std::string>().find("has more than 10 MB") != std::string::npos);
         CHECK(run["problem"].get<std::string>().find("memory") == std::string::npos);
-    }
-
-    TEST_CASE("runs: a run that trains is seen among many others that begin and end") {
-        Shelf shelf;
-        constexpr size_t many = 150;
-        std::vector<std::string> places;
-        for (size_t i = 0; i < many + 30; ++i) {
-            places.push_back((shelf.directory.path / str(i)).string());
-            std::filesystem::create_directory(places.back());
-        }
-        DirectoryLock trains(shelf.at);
-        std::atomic<bool> done = false;
-        std::thread others([&] {
-            while (!done) try {
-                    std::vector<DirectoryLock> some;
-                    for (size_t i = many; i < places.size(); ++i) some.emplace_back(places[i]);
-                } catch (const Error&) {  // who reads the list may hold a lock open for a moment after its end
-                }
-        });
-        std::vector<DirectoryLock> later;  // the system lists the newest first
-        int missed = 0;
-        for (size_t i = 0; i < many; ++i) {
-            later.emplace_back(places[i]);
-            for (int j = 0; j < 10; ++j) missed += shelf.answers.runs.describe("run")["state"] != "training";
-        }
-        done = true, others.join();
-        CHECK(missed == 0);
     }
 }

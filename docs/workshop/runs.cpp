@@ -42,7 +42,9 @@ bool has_open(const std::string& process, const struct stat& file) {
 // Whether the system's own list has a lock of a directory. It names a file by its number, which one of another disk may
 // have too; and the disk by a number that need not be the one that stat gives. So the process is asked.
 bool is_listed(const struct stat& about) {
-    std::ifstream locks("/proc/locks");
+    std::ifstream list("/proc/locks");
+    std::stringstream locks;
+    locks << list.rdbuf();  // all of it before anything is looked up, as it changes meanwhile
     for (std::string line; std::getline(locks, line);) {  // 1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF
         std::istringstream words(line);
         std::string number, kind, advisory, mode, process, file;
