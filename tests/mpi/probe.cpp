@@ -19,15 +19,15 @@ void expect(bool is_true, const char* what) {
 void talk() {
     const int N = ranks::count(), r = ranks::rank();
     std::vector<double> numbers{1, double(r), 0.5};
-    ranks::sum(numbers);
-    expect(numbers == std::vector<double>{double(N), N * (N - 1) / 2.0, 0.5 * N}, "sum");
+    ranks::all_reduce(numbers);
+    expect(numbers == std::vector<double>{double(N), N * (N - 1) / 2.0, 0.5 * N}, "all_reduce");
     const std::string large(3'000'000, 'x');
-    expect(ranks::from_first(r ? "" : large) == large, "from_first");
-    expect(ranks::from_first("").empty(), "from_first of nothing");
+    expect(ranks::broadcast(r ? "" : large) == large, "broadcast");
+    expect(ranks::broadcast("").empty(), "broadcast of nothing");
     std::vector<std::string> items(7);  // not as many for each
     for (size_t i = size_t(r); i < items.size(); i += size_t(N)) items[i] = "of \u00eb " + std::to_string(i);
-    ranks::share(items);
-    for (size_t i = 0; i < items.size(); ++i) expect(items[i] == "of \u00eb " + std::to_string(i), "share");
+    ranks::all_gather(items);
+    for (size_t i = 0; i < items.size(); ++i) expect(items[i] == "of \u00eb " + std::to_string(i), "all_gather");
     expect(!ranks::difference("same"), "no difference");
     auto found = ranks::difference(r == N - 1 ? "b" : "a");
     expect(found && found->rank == N - 1 && found->first == "a" && found->other == "b", "difference");
