@@ -33,7 +33,7 @@ void repeat(double seconds, F f) {
     double begin = now();
     for (int i = 0;; ++i) {
         double enough = ranks::first() && i >= 3 && now() - begin > seconds;
-        ranks::sum({&enough, 1});
+        ranks::all_reduce({&enough, 1});
         if (enough) return;
         f();
     }
@@ -45,8 +45,8 @@ void time_reductions(double seconds) {
         std::vector<double> times;
         repeat(seconds, [&] {
             double begin = now();
-            ranks::begin_sum(numbers);
-            ranks::finish_sums();
+            ranks::begin_all_reduce(numbers);
+            ranks::finish_all_reduces();
             times.push_back(now() - begin);
         });
         std::printf("%zu %.9f\n", bytes, median(times));
