@@ -249,6 +249,10 @@ $(BUILD)/mpi/probe: $(BUILD)/obj/tests/mpi/probe.o $(BUILD)/mpi/ranks.o $(LIBRAR
 $(BUILD)/mpi/corpus: $(BUILD)/corpus
 	@ln -sf ../corpus $@
 
+.PHONY: programs
+programs: mpi ## build every program there is, those of lessons, experiments and benchmarks too
+	@+$(building) all $(LESSON_PROGRAMS) $(EXPERIMENTS) $(BUILD)/bench $(BUILD)/parity_dump $(BUILD)/mpi/bench
+
 .PHONY: test-workshop
 test-workshop: $(SETUP) $(NPM_PACKAGES)/.test ## the workshop as a person uses it, in a real browser
 	@tests/install chromium
