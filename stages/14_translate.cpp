@@ -42,7 +42,8 @@ struct BertEmbeddings : Module {
 // Query place minus key place, for the last T of S places, as rows of a table that goes from -far to far.
 Tokens distances(int T, int S, int far) {
     Tokens index(T, S);
-    for (int i = 0; i < T * S; ++i) index.ids[size_t(i)] = S - T + i / S - i % S + far;
+    for (int i = 0; i < T; ++i)
+        for (int j = 0; j < S; ++j) index.ids[size_t(i * S + j)] = S - T + i - j + far;
     return index;
 }
 
@@ -85,11 +86,12 @@ struct BertSelfAttention : Module {
         return {concat({past.key, fresh.key}, 1), concat({past.value, fresh.value}, 1)};  // self, with cache
     }
 
-    // past: what was kept; becomes what is to be kept.
+    // past: in, what earlier steps kept; out, what to keep for the next.
     Tensor operator()(const Tensor& x, const BertInput& input, KeyValues& past) const {  // (B, T, C)
-        auto [k, v] = past = keys_and_values(x, input, past);                            // (B, S, heads, H)
-        Tensor q = heads(query(x));                                                      // (B, T, heads, H)
-        Tensor scores = einsum("bqhd,bkhd->bhqk", q, k);                                 // (B, heads, T, S)
+        past = keys_and_values(x, input, past);
+        const auto& [k, v] = past;                        // (B, S, heads, H)
+        Tensor q = heads(query(x));                       // (B, T, heads, H)
+        Tensor scores = einsum("bqhd,bkhd->bhqk", q, k);  // (B, heads, T, S)
         if (position_embedding_type != "absolute") {
             int far = distance_embedding.weight.size(0) / 2;
             Tensor d = distance_embedding(distances(q.size(1), k.size(1), far));  // (T, S, H)
@@ -195,7 +197,8 @@ struct BertEncoder : Module {
         keep(input.hidden_states, x);
         if (input.past_key_values) input.past_key_values->resize(layer.size());
         auto each = [this, input](size_t i, const Tensor& y) {
-            PastKeyValue nothing, &past = input.past_key_values ? (*input.past_key_values)[i] : nothing;
+            PastKeyValue nothing;
+            PastKeyValue& past = input.past_key_values ? (*input.past_key_values)[i] : nothing;
             return keep(input.hidden_states, layer[i](y, input, past));
         };
         return through_layers(layer.size(), x, each, input.encoder_hidden_states);

@@ -48,7 +48,8 @@ Tensor slices(const Tensor& x, int axis, const std::vector<int>& heads, int size
 //> self_attention
 Tokens distances(int T, int far) {  // query place minus key place, as rows of a table that goes from -far to far
     Tokens index(T, T);
-    for (int i = 0; i < T * T; ++i) index.ids[size_t(i)] = i / T - i % T + far;
+    for (int i = 0; i < T; ++i)
+        for (int j = 0; j < T; ++j) index.ids[size_t(i * T + j)] = i - j + far;
     return index;
 }
 

@@ -39,7 +39,8 @@ struct BertEmbeddings : Module {
 //> self_attention
 Tokens distances(int T, int far) {  // query place minus key place, as rows of a table that goes from -far to far
     Tokens index(T, T);
-    for (int i = 0; i < T * T; ++i) index.ids[size_t(i)] = i / T - i % T + far;
+    for (int i = 0; i < T; ++i)
+        for (int j = 0; j < T; ++j) index.ids[size_t(i * T + j)] = i - j + far;
     return index;
 }
 
@@ -173,7 +174,7 @@ struct BertEncoder : Module {
         for (size_t first = 0, last; first < n; first = last) {
             last = std::min(first + k, n);
             auto segment = [this, input, first, last](Tensor y) {  // owns what it needs when it runs again
-                for (size_t i = first; i < last; ++i) keep(input.hidden_states, y = layer[i](y, input));
+                for (size_t i = first; i < last; ++i) y = keep(input.hidden_states, layer[i](y, input));
                 return y;
             };
             x = last < n ? checkpoint(segment, x) : segment(x);  // the last one would be computed again at once
