@@ -1,6 +1,7 @@
 // What a BERT can be asked, of a model whose every score is given by hand.
 #include "common/write/fill.h"
 
+#include "common/text/wordpiece.h"
 #include "tests/check.h"
 
 using namespace babygpt;
@@ -51,6 +52,25 @@ TEST_SUITE("fill") {
             CHECK(std::ranges::is_sorted(blank.guesses, std::greater(), &Guess::probability));
         CHECK(filled.texts == std::vector<std::string>{"feed"});
         CHECK(std::ranges::count(filled.input.input_ids->ids, letters.mask) == 2);  // as the first guess saw it
+    }
+
+    TEST_CASE("fill, follows: what is wrong with a text is told by the place in all of it, and by which of two it is") {
+        ByHand model;
+        const Reader reader{model, letters, 16};
+        check_error([&] { fill_blanks(reader, {"a_b_c-"}); }, {"the text has", "'-' (U+002D) at position 6"});
+        check_error([&] { fill_blanks(reader, {"a_", "_b-"}); }, {"the second text has", "'-' (U+002D) at position 3"});
+        check_error([&] { fill_blanks(reader, {"a_\xFF"}); }, {"the text is not UTF-8", "0xFF", "offset 2"});
+        check_error([&] { fill_blanks(reader, {"", "_"}); }, {"the first text is empty"});
+        check_error([&] { second_follows(reader, "a", "b-"); }, {"the second text has", "'-' (U+002D) at position 2"});
+        check_error([&] { second_follows(reader, "a", ""); }, {"the second text is empty"});
+        check_error([&] { fill_blanks(reader, {"abc"}); }, {"there is no blank"});
+    }
+
+    TEST_CASE("fill: of pieces of words, a blank is a token, and [MASK] is one, too") {
+        WordPiece pieces({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "re", "##d", "kite", "a"}, true, "vocab.txt");
+        for (const char* text : {"a re_ kite", "a re[MASK] kite"})
+            CHECK(pieces.encode_blanks(text, "text") == std::vector<int>{8, 5, 4, 7});
+        check_error([&] { pieces.encode_blanks("a __ \xFF", "text"); }, {"not UTF-8", "0xFF", "offset 5"});
     }
 
     TEST_CASE("fill, follows: scores that are no numbers are no answer") {

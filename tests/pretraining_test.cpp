@@ -183,6 +183,51 @@ TEST_SUITE("pretraining") {
         MaskedPairs whole = draw_pairs(text, Part::train, 8, 128, rng),
                     cut = draw_pairs(text, Part::train, 8, 40, same);
         for (size_t b = 0; b < 8; ++b) CHECK(cut.lengths[b] == std::min(40, whole.lengths[b]));
+        const std::vector<int> letters(20, text.tokenizer.mask + 1);
+        CHECK(join(letters, {}, text.tokenizer, 22).ids.size() == 22);  // alone it needs one [SEP] only
+        CHECK(join(letters, {}, text.tokenizer, 21).ids.size() == 21);
+        CHECK(join(letters, letters, text.tokenizer, 43).ids.size() == 43);
+        CHECK(join(letters, letters, text.tokenizer, 42).ids.size() == 42);
+    }
+
+    TEST_CASE("a stranger is neither the sentence that follows nor the first one itself") {
+        Sentences text = few_tales();
+        text.train.clear();  // lines 0 to 3 of a file, each one after the other
+        for (int line = 0; line < 3; ++line) {
+            text.train.push_back({line, line + 1, line, 0});
+            text.tokens[size_t(line)].assign(3, text.tokenizer.mask + 1 + line);
+        }
+        text.tokens[3].assign(3, text.tokenizer.mask + 4);
+        Rng rng(1);
+        for (int i = 0; i < 200; ++i) {
+            MaskedPairs batch = draw_pairs(text, Part::train, 1, 32, rng);
+            auto line = [&](int t) {  // by its label where it was chosen
+                int id = batch.labels.ids[size_t(t)];
+                return (id == ignore_index ? batch.input_ids.ids[size_t(t)] : id) - text.tokenizer.mask - 1;
+            };
+            if (int label = batch.next_sentence_label.ids[0]; label == 0)
+                CHECK(line(5) == line(1) + 1);
+            else if (label == 1)
+                CHECK((line(5) != line(1) && line(5) != line(1) + 1));
+        }
+    }
+
+    TEST_CASE("examples: a _ that stands in the text is a character, and no blank") {
+        Sentences text = few_tales();
+        text.tokenizer = CharacterTokenizer(Vocabulary(text.tokenizer.characters.characters + U"_"));
+        const int bar = text.tokenizer.encode(U"_", "text")[0];
+        for (Sentences::Pair& pair : text.val) pair = {0, 1, pair.document, 0};
+        text.tokens[0].assign(4, bar), text.tokens[1].assign(6, bar);
+        text.spans.clear();
+        Options o = tiny();
+        PreTraining objective(o, text, make_stage<>);
+        Rng rng(1);
+        std::shared_ptr<Module> model = objective.make_model(rng);
+        std::string shown;
+        objective.show(*model, [&](const auto&, const std::string&, const std::string& said) { shown = said; });
+        int whole = 0;  // first sentences, in three examples, each before and after guessing
+        for (size_t at = 0; (at = shown.find("\n____ ", at)) != std::string::npos; ++at) ++whole;
+        CHECK(whole == 6);
     }
 
     TEST_CASE("threads: any number of them gives the loss and the gradients of one, padding and all") {

@@ -106,8 +106,7 @@ LoadedBert load_hugging_face(const std::string& directory, Command command, cons
     std::vector<Module::Parameter> there = model->parameters;
     std::erase_if(there, is_missing);
     restore(there, saved.checkpoint, "", directory);
-    return {std::move(model), std::make_unique<WordPiece>(std::move(saved.tokenizer)),
-            saved.config.max_position_embeddings};
+    return {std::move(model), std::move(saved.tokenizer), saved.config.max_position_embeddings};
 }
 
 namespace {

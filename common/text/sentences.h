@@ -13,7 +13,7 @@ inline constexpr std::string_view paired_kinds[]{"name", "thing", "place", "box"
 struct Sentences {
     struct Pair {           // two sentences that belong together
         int first, second;  // their numbers
-        int document;       // where they stand: a second one from another document does not belong
+        int document;       // where they stand, a tale; of other texts each pair is one of its own
         int place;          // of the second in it: one from another place could be told by its form alone
     };
     std::string name;  // "tales" or the file's

@@ -4,11 +4,16 @@
 
 namespace babygpt {
 
+// Numbers 0 to 4 of a vocabulary of characters; they may stand anywhere in one of pieces of words.
+inline const std::vector<std::string> special_tokens{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+
 class Tokenizer {
   public:
     virtual ~Tokenizer() = default;
     // A text's tokens, without special ones. Fails on characters that cannot be told, and says which.
     virtual std::vector<int> encode(std::string_view text, const std::string& name) const = 0;
+    // The same, with [MASK] for each _.
+    virtual std::vector<int> encode_blanks(std::string_view text, const std::string& name) const = 0;
     virtual std::string decode(std::span<const int> ids) const = 0;
 
     int size() const { return int(tokens.size()); }
@@ -23,6 +28,7 @@ class CharacterTokenizer : public Tokenizer {
     explicit CharacterTokenizer(const Vocabulary& characters);
     std::vector<int> encode(std::string_view text, const std::string& name) const override;
     std::vector<int> encode(const std::u32string& text, const std::string& name) const;
+    std::vector<int> encode_blanks(std::string_view text, const std::string& name) const override;
     std::string decode(std::span<const int> ids) const override;
 
     Vocabulary characters;

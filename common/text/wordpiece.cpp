@@ -14,7 +14,6 @@ namespace babygpt {
 
 namespace {
 
-constexpr std::u32string_view special_tokens[] = {U"[PAD]", U"[UNK]", U"[CLS]", U"[SEP]", U"[MASK]"};
 constexpr size_t longest_word = 100;
 
 utf8proc_category_t category(char32_t c) { return utf8proc_category(utf8proc_int32_t(c)); }
@@ -87,9 +86,9 @@ WordPiece::WordPiece(std::vector<std::string> vocabulary, bool to_lower_case, co
             fail(file, " has the token ", brief(tokens[i]), " twice, in its lines ", place->second + 1, " and ", i + 1);
     }
     for (int i = 0; int* id : {&pad, &unk, &cls, &sep, &mask}) {
-        auto found = first.find(special_tokens[i++]);
-        if (found == first.end())
-            fail(file, " has no ", encode_utf8(special_tokens[i - 1]), ": it is not the vocabulary of a BERT");
+        const std::string& token = special_tokens[size_t(i++)];
+        auto found = first.find(decode_utf8(token, file));
+        if (found == first.end()) fail(file, " has no ", token, ": it is not the vocabulary of a BERT");
         *id = found->second;
     }
 }
@@ -99,19 +98,29 @@ std::vector<int> WordPiece::encode(std::string_view text, const std::string& nam
     std::u32string_view rest = characters;
     std::vector<int> ids;
     for (size_t at = 0; (at = rest.find(U'[', at)) != rest.npos;) {
-        auto is_here = [&](std::u32string_view token) { return rest.substr(at).starts_with(token); };
-        auto special = std::ranges::find_if(special_tokens, is_here);
-        if (special == std::end(special_tokens)) {
+        auto is_here = [&](int id) {
+            const std::string& token = tokens[size_t(id)];  // of ASCII
+            return token.size() <= rest.size() - at && std::equal(token.begin(), token.end(), rest.begin() + at);
+        };
+        const int special[]{pad, unk, cls, sep, mask}, *found = std::ranges::find_if(special, is_here);
+        if (found == std::end(special)) {
             ++at;
             continue;
         }
         encode_words(rest.substr(0, at), ids);
-        ids.push_back(first.find(*special)->second);
-        rest.remove_prefix(at + special->size());
+        ids.push_back(*found);
+        rest.remove_prefix(at + tokens[size_t(*found)].size());
         at = 0;
     }
     encode_words(rest, ids);
     return ids;
+}
+
+std::vector<int> WordPiece::encode_blanks(std::string_view text, const std::string& name) const {
+    decode_utf8(text, name);  // here, where a place in it is one in what was typed
+    std::string masked;
+    for (char c : text) c == '_' ? masked += tokens[size_t(mask)] : masked += c;
+    return encode(masked, name);
 }
 
 void WordPiece::encode_words(std::u32string_view text, std::vector<int>& ids) const {

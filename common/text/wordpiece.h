@@ -15,6 +15,7 @@ class WordPiece : public Tokenizer {
     // Without [CLS] and [SEP] around it. A special token that is written in the text, as in "a [MASK] kite", is one.
     // A word that cannot be cut becomes [UNK].
     std::vector<int> encode(std::string_view text, const std::string& name) const override;
+    std::vector<int> encode_blanks(std::string_view text, const std::string& name) const override;
     std::string decode(std::span<const int> ids) const override;  // with a space between words, Chinese characters too
 
     bool lower_case;  // capitals and accents are not told from plain small letters

@@ -55,17 +55,17 @@ std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, co
         bool alone = i >= pairs;
         const Sentences::Pair& pair = text.val[i % pairs * text.val.size() / pairs];
         int first = alone ? text.val_begins + int(i % pairs * sentences / pairs) : pair.first;
-        const std::vector<int>&a = text.tokens[size_t(first)], none,
-              &b = alone ? none : text.tokens[size_t(pair.second)];
-        if (int(a.size() + b.size()) + 3 > block_size) continue;  // it would lose its end, and slots their places
+        const std::vector<int>& a = text.tokens[size_t(first)];
+        const std::vector<int> b = alone ? std::vector<int>{} : text.tokens[size_t(pair.second)];
+        if (int(a.size() + b.size()) + (alone ? 2 : 3) > block_size) continue;  // slots would lose their places
         std::vector<PairRow> rows;
         std::vector<std::string> kinds;  // of each row's blank
         auto blank = [&](int sentence, size_t start) {
             for (const Span& span : text.spans[size_t(sentence)]) {
-                PairRow row = join(a, b, text.tokenizer, block_size);
-                size_t t = start + span.first + i % span.length;
                 bool in_pairs = std::ranges::count(paired_kinds, span.kind);
                 if (alone == in_pairs) continue;
+                PairRow row = join(a, b, text.tokenizer, block_size);
+                size_t t = start + span.first + i % span.length;
                 row.labels[t] = std::exchange(row.ids[t], text.tokenizer.mask);
                 rows.push_back(std::move(row)), kinds.push_back(span.kind);
             }

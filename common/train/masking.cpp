@@ -22,10 +22,16 @@ int mask(int& id, const CharacterTokenizer& tokenizer, Rng& rng) {
 }
 //< masking
 
+// Whether what stands second here can be a stranger there.
+bool is_from_elsewhere(const Sentences::Pair& here, const Sentences::Pair& there) {
+    return here.document != there.document && here.place == there.place && here.second != there.first;
+}
+
 }  // namespace
 
 PairRow join(std::vector<int> a, std::vector<int> b, const Tokenizer& t, int block_size) {
-    while (int(a.size() + b.size()) + 3 > block_size) (a.size() > b.size() ? a : b).pop_back();
+    const int special = b.empty() ? 2 : 3;  // [CLS], and a [SEP] for each
+    while (int(a.size() + b.size()) + special > block_size) (a.size() > b.size() ? a : b).pop_back();
     PairRow row{{t.cls}, {0}, {}};
     for (const std::vector<int>* sentence : {&a, &b}) {
         if (sentence->empty()) continue;
@@ -67,8 +73,7 @@ MaskedPairs draw_pairs(const Sentences& text, Part part, int B, int block_size, 
             const Sentences::Pair& pair = pairs[rng.below(pairs.size())];
             const Sentences::Pair* second = &pair;
             label = int(rng.below(2));  // 0: b belongs to a; 1: it comes from elsewhere
-            while (label == 1 && (second->document == pair.document || second->place != pair.place))
-                second = &pairs[rng.below(pairs.size())];
+            while (label == 1 && !is_from_elsewhere(*second, pair)) second = &pairs[rng.below(pairs.size())];
             a = text.tokens[size_t(pair.first)], b = text.tokens[size_t(second->second)];
         }
         PairRow row = join(a, b, text.tokenizer, block_size);

@@ -8,6 +8,7 @@
 #include "common/base/files.h"
 #include "common/base/format.h"
 #include "common/text/utf8.h"
+#include "common/text/wordpiece.h"
 
 namespace babygpt {
 
@@ -111,19 +112,33 @@ std::vector<std::string> read_lines(const std::string& file) {
     return lines;
 }
 
-WordPiece load_tokenizer(const fs::path& directory) {
+// The tokenizer of a run of ours that another program saved anew, with the vocabulary as it was: a space is a token in
+// it, which it is in none of pieces of words.
+std::unique_ptr<Tokenizer> of_characters(const std::vector<std::string>& vocabulary, const std::string& file) {
+    std::u32string characters;
+    for (const std::string& token : vocabulary)
+        if (std::u32string its = decode_utf8(token, file, true); its.size() == 1) characters += its;
+    auto tokenizer = std::make_unique<CharacterTokenizer>(Vocabulary(characters));
+    bool is_ours = tokenizer->tokens == vocabulary && characters.find(U' ') != characters.npos;
+    return is_ours ? std::move(tokenizer) : nullptr;
+}
+
+std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& directory) {
+    std::string file = find_file(directory, "vocab.txt");
+    std::vector<std::string> vocabulary = read_lines(file);
+    if (auto ours = of_characters(vocabulary, file)) return ours;
+
     bool lower_case = true;
     std::error_code error;
-    if (std::string file = directory / "tokenizer_config.json"; fs::exists(file, error)) {
-        json values = parse_object(read_file(file), file);
+    if (std::string settings = directory / "tokenizer_config.json"; fs::exists(settings, error)) {
+        json values = parse_object(read_file(settings), settings);
         json given = values.value("do_lower_case", json(true));
-        if (!given.is_boolean()) fail(file, " has do_lower_case ", shown(given), ", not true or false");
+        if (!given.is_boolean()) fail(settings, " has do_lower_case ", shown(given), ", not true or false");
         lower_case = given;
-        require(values, file,
+        require(values, settings,
                 {{"strip_accents", lower_case}, {"tokenize_chinese_chars", true}, {"do_basic_tokenize", true}});
     }
-    std::string file = find_file(directory, "vocab.txt");
-    return {read_lines(file), lower_case, file};
+    return std::make_unique<WordPiece>(std::move(vocabulary), lower_case, file);
 }
 
 using Shapes = std::map<std::string, Shape>;
@@ -231,9 +246,9 @@ Pretrained load_pretrained(const std::string& directory) {
     const std::string config_file = find_file(directory, "config.json"),
                       file = find_file(directory, "model.safetensors");
     const BertConfig config = parse_config(read_file(config_file), config_file);
-    WordPiece tokenizer = load_tokenizer(directory);
-    if (tokenizer.size() != config.vocab_size)
-        fail(directory, ": config.json has vocab_size ", config.vocab_size, ", but vocab.txt has ", tokenizer.size(),
+    std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(directory);
+    if (tokenizer->size() != config.vocab_size)
+        fail(directory, ": config.json has vocab_size ", config.vocab_size, ", but vocab.txt has ", tokenizer->size(),
              " lines");
     Tensors tensors = load_tensors(file);
     Shapes shapes = expected_shapes(config);

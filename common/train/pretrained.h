@@ -1,14 +1,16 @@
 // Models as Hugging Face saves them: a directory with config.json, vocab.txt and model.safetensors.
 #pragma once
+#include <memory>
+
 #include "common/nn/bert_config.h"
-#include "common/text/wordpiece.h"
+#include "common/text/tokenizer.h"
 #include "common/train/checkpoint.h"
 
 namespace babygpt {
 
 struct Pretrained {
     BertConfig config;
-    WordPiece tokenizer;
+    std::unique_ptr<Tokenizer> tokenizer;  // of characters, if its vocabulary is one as a run of ours has it
     Checkpoint checkpoint;  // the parameters of BertForPreTraining under its names, without those of parts it lacks
     bool has_pooler, has_predictions, has_seq_relationship;  // a part is there whole or not at all
 };

@@ -108,12 +108,12 @@ std::string PreTraining::remark(double, const Module* model) const {
     return format("masked %.1f%%, follows %.1f%%", 100 * g.masked_accuracy(), 100 * g.follows_accuracy());
 }
 
-Guesses PreTraining::guesses(const Module& model, int batches) const {
+Guesses PreTraining::guesses(const Module& model, int batches, std::string_view stream) const {
     ThreadPool pool(thread_count(options));
     std::vector<Guesses> parts(size_t(batches), Guesses{});
     pool.run([&](int worker) {
         for (int i = ranks::rank() * pool.size() + worker; i < batches; i += ranks::count() * pool.size()) {
-            Rng rng(options.seed, "evaluation of val", uint64_t(i));
+            Rng rng(options.seed, stream, uint64_t(i));
             parts[size_t(i)] = guess(static_cast<const PreTrainingModel&>(model),
                                      draw_pairs(text, Part::val, options.batch_size, options.block_size, rng));
         }
@@ -132,7 +132,7 @@ void PreTraining::show(const Module& module, const Tell& tell) const {
     constexpr int examples = 3;
     const int batches = std::max(1, options.eval_batches * 5 / 2);  // what is shown is measured more closely
     const size_t pairs = size_t(batches) * 3;
-    Guesses g = guesses(model, batches);
+    Guesses g = guesses(model, batches, "unseen pairs");  // not those by which the best model was chosen
     const std::string unseen =
         format("unseen  %.1f%% of %zu masked characters are guessed, %.1f%% of %zu pairs judged rightly\n",
                100 * g.masked_accuracy(), g.masked, 100 * g.follows_accuracy(), g.pairs);
@@ -149,26 +149,31 @@ void PreTraining::show(const Module& module, const Tell& tell) const {
             format("        %4zu of %4zu with one character of a %s masked\n", slots.right, slots.slots, kind.c_str());
     }
     Reader reader{model, text.tokenizer, options.block_size};
+    auto with_blanks = [&](const std::vector<int>& ids) {
+        std::string shown;
+        for (int id : ids) shown += id == text.tokenizer.mask ? "_" : text.tokenizer.tokens[size_t(id)];
+        return shown;
+    };
     Rng rng(options.seed, "examples");
     for (int i = 0; i < examples; ++i) {
-        auto [first, second] = blanked(text.val[rng.below(text.val.size())], rng);
-        std::vector<std::string> filled = fill_blanks(reader, {first, second}).texts;
-        said += "\n" + first + " " + second + "\n" + filled[0] + " " + filled[1] + "\n";
+        std::vector<std::vector<int>> texts = blanked(text.val[rng.below(text.val.size())], rng);
+        std::vector<std::string> filled = fill_masks(reader, texts).texts;
+        said += "\n" + with_blanks(texts[0]) + " " + with_blanks(texts[1]) + "\n" + filled[0] + " " + filled[1] + "\n";
     }
     found["sample"] = in_short + said;
     tell(found, unseen + said, unseen + said);
 }
 
-std::pair<std::string, std::string> PreTraining::blanked(const Sentences::Pair& pair, Rng& rng) const {
+std::vector<std::vector<int>> PreTraining::blanked(const Sentences::Pair& pair, Rng& rng) const {
     const CharacterTokenizer& t = text.tokenizer;
     PairRow row = join(text.tokens[size_t(pair.first)], text.tokens[size_t(pair.second)], t, options.block_size);
-    size_t end = size_t(std::ranges::find(row.ids, t.sep) - row.ids.begin());
-    std::string second;
-    for (size_t i = end + 1; i + 1 < row.ids.size(); ++i) {
-        bool last_chance = i + 2 == row.ids.size() && second.find('_') == second.npos;
-        second += rng.uniform() < 0.15 || last_chance ? "_" : t.tokens[size_t(row.ids[i])];
+    auto end = std::ranges::find(row.ids, t.sep);
+    std::vector<int> first(row.ids.begin() + 1, end), second(end + 1, row.ids.end() - 1);
+    for (int& id : second) {
+        bool last_chance = &id == &second.back() && !std::ranges::count(second, t.mask);
+        if (rng.uniform() < 0.15 || last_chance) id = t.mask;
     }
-    return {t.decode(std::span(row.ids).subspan(1, end - 1)), second};
+    return {first, second};
 }
 
 }  // namespace babygpt

@@ -10,7 +10,7 @@ using MakeBert = std::function<std::unique_ptr<PreTrainingModel>(const BertConfi
 
 std::unique_ptr<DrawnBatch> pairs_batch(MaskedPairs pairs);  // to be trained on: with the loss of both tasks
 
-// What a loss means: knowing nothing, and knowing how frequent each character is.
+// What a loss means: knowing nothing, and knowing how frequent each character is in the sentences that stand in pairs.
 struct PairBaselines {
     double uniform, unigram;
 };
@@ -28,11 +28,12 @@ class PreTraining : public Objective {
     std::string remark(double loss, const Module* model) const override;
     void show(const Module& model, const Tell& tell) const override;
 
-    Guesses guesses(const Module& model, int batches) const;  // on unseen pairs
+    // On unseen pairs: those of the validation loss, or of another stream.
+    Guesses guesses(const Module& model, int batches, std::string_view stream = "evaluation of val") const;
 
   private:
-    // Two sentences as text, with blanks in the second.
-    std::pair<std::string, std::string> blanked(const Sentences::Pair& pair, Rng& rng) const;
+    // Two sentences, with blanks in the second.
+    std::vector<std::vector<int>> blanked(const Sentences::Pair& pair, Rng& rng) const;
 
     const Options& options;
     const Sentences& text;

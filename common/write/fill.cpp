@@ -16,37 +16,58 @@ std::vector<double> probabilities_at(const Tensor& logits, size_t row) {
     return probabilities(scores);
 }
 
-BertInput read(const Reader& reader, const std::vector<int>& ids, const std::vector<int>& types) {
-    int T = int(ids.size());
+struct Row {  // [CLS] text [SEP], and perhaps a second text and [SEP]
+    std::vector<int> ids, types;
+    std::vector<size_t> ends;  // of the texts, where their [SEP] stands
+};
+Row row_of(const Tokenizer& t, const std::vector<std::vector<int>>& texts) {
+    Row row{{t.cls}, {0}, {}};
+    for (const std::vector<int>& text : texts) {
+        row.ids.insert(row.ids.end(), text.begin(), text.end());
+        row.ends.push_back(row.ids.size());
+        row.ids.push_back(t.sep);
+        row.types.resize(row.ids.size(), int(row.ends.size()) - 1);
+    }
+    return row;
+}
+
+BertInput read(const Reader& reader, const Row& row) {
+    int T = int(row.ids.size());
     if (T > reader.max_tokens)
         fail("the text is too long: with [CLS] and [SEP] it has ", T, " tokens, the model reads at most ",
              reader.max_tokens);
-    return {.input_ids = Tokens(1, T, ids), .token_type_ids = Tokens(1, T, types)};
+    return {.input_ids = Tokens(1, T, row.ids), .token_type_ids = Tokens(1, T, row.types)};
+}
+
+using Encode = std::vector<int> (Tokenizer::*)(std::string_view, const std::string&) const;
+std::vector<std::vector<int>> encoded(const Tokenizer& t, const std::vector<std::string>& texts, Encode encode) {
+    std::vector<std::vector<int>> all;
+    for (size_t i = 0; i < texts.size(); ++i) {
+        const std::string name = texts.size() == 1 ? "text" : i ? "second text" : "first text";
+        if (texts[i].empty()) fail("the ", name, " is empty");
+        all.push_back((t.*encode)(texts[i], name));
+    }
+    return all;
 }
 
 }  // namespace
 
 Filled fill_blanks(const Reader& reader, const std::vector<std::string>& texts) {
+    return fill_masks(reader, encoded(reader.tokenizer, texts, &Tokenizer::encode_blanks));
+}
+
+Filled fill_masks(const Reader& reader, const std::vector<std::vector<int>>& texts) {
     const Tokenizer& t = reader.tokenizer;
-    std::vector<int> ids{t.cls}, types{0};
-    std::vector<size_t> blanks, ends;  // where blanks stand, and where each text ends
-    for (const std::string& text : texts) {
-        for (size_t from = 0, end; from <= text.size(); from = end + 1) {
-            end = std::min(text.find('_', from), text.size());
-            std::vector<int> piece = t.encode(text.substr(from, end - from), "text");
-            ids.insert(ids.end(), piece.begin(), piece.end());
-            if (end < text.size()) blanks.push_back(ids.size()), ids.push_back(t.mask);
-        }
-        ends.push_back(ids.size());
-        ids.push_back(t.sep);
-        types.resize(ids.size(), int(ends.size()) - 1);
-    }
+    Row row = row_of(t, texts);
+    std::vector<size_t> blanks;  // where they stand
+    for (size_t i = 0; i < row.ids.size(); ++i)
+        if (row.ids[i] == t.mask) blanks.push_back(i);
     if (blanks.empty()) fail("there is no blank in the text; write _ for each character to guess");
 
     NoGrad guessing;
-    Filled filled{{}, {}, read(reader, ids, types)};
+    Filled filled{{}, {}, read(reader, row)};
     for (std::vector<size_t> left = blanks; !left.empty();) {
-        Tensor logits = reader.model(read(reader, ids, types)).prediction_logits;  // (1, T, V)
+        Tensor logits = reader.model(read(reader, row)).prediction_logits;  // (1, T, V)
         size_t surest = left[0];
         int token = 0;
         std::vector<double> best;
@@ -60,12 +81,12 @@ Filled fill_blanks(const Reader& reader, const std::vector<std::string>& texts) 
         Blank blank{int(std::ranges::find(blanks, surest) - blanks.begin()) + 1, {}};
         for (int id : likeliest(best, 5)) blank.guesses.push_back({t.tokens[size_t(id)], best[size_t(id)]});
         filled.blanks.push_back(blank);
-        ids[surest] = token;
+        row.ids[surest] = token;
         std::erase(left, surest);
     }
     size_t from = 1;
-    for (size_t end : ends) {
-        filled.texts.push_back(t.decode(std::span(ids).subspan(from, end - from)));
+    for (size_t end : row.ends) {
+        filled.texts.push_back(t.decode(std::span(row.ids).subspan(from, end - from)));
         from = end + 1;
     }
     return filled;
@@ -73,17 +94,8 @@ Filled fill_blanks(const Reader& reader, const std::vector<std::string>& texts) 
 
 Follows second_follows(const Reader& reader, const std::string& first, const std::string& second) {
     const Tokenizer& t = reader.tokenizer;
-    std::vector<int> ids{t.cls}, types{0};
-    for (int type : {0, 1}) {
-        const std::string &text = type ? second : first, name = type ? "second text" : "first text";
-        if (text.empty()) fail("the ", name, " is empty");
-        std::vector<int> sentence = t.encode(text, name);
-        sentence.push_back(t.sep);
-        ids.insert(ids.end(), sentence.begin(), sentence.end());
-        types.resize(ids.size(), type);
-    }
     NoGrad guessing;
-    BertInput input = read(reader, ids, types);
+    BertInput input = read(reader, row_of(t, encoded(t, {first, second}, &Tokenizer::encode)));
     return {probabilities_at(reader.model(input).seq_relationship_logits, 0)[0], input};
 }
 

@@ -28,6 +28,7 @@ struct Filled {
 };
 // One text or two. Each _ is a blank for one token; every guess sees those made before it.
 Filled fill_blanks(const Reader& reader, const std::vector<std::string>& texts);
+Filled fill_masks(const Reader& reader, const std::vector<std::vector<int>>& texts);  // each [MASK] is a blank
 
 struct Follows {
     double probability;

@@ -100,10 +100,8 @@ BertInput bert_input(const Opened& opened, const Question& question) {
     std::vector<int> ids{t.cls}, types{0};
     for (int type = 0; type < (question.second.empty() ? 1 : 2); ++type) {
         const std::string name = type ? "second text" : "text";
-        std::u32string text = decode_utf8(type ? question.second : question.text, "the " + name), known = text;
-        std::ranges::replace(known, U'_', t.characters.characters[0]);  // any that the model knows
-        std::vector<int> its = t.encode(known, name);
-        for (size_t i = 0; i < text.size(); ++i) ids.push_back(text[i] == U'_' ? t.mask : its[i]);
+        std::vector<int> its = t.encode_blanks(type ? question.second : question.text, name);
+        ids.insert(ids.end(), its.begin(), its.end());
         ids.push_back(t.sep), types.resize(ids.size(), type);
     }
     int length = int(ids.size()), T = length + question.padding;
