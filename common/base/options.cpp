@@ -24,7 +24,7 @@ bool with(const Options& stage) {  // a stage that does not leave this empty
 bool writes(const Options& stage) { return stage.task == Task::write; }
 bool translates(const Options& stage) { return stage.task == Task::translate; }
 bool fills(const Options& stage) { return stage.task == Task::fill || stage.task == Task::measure; }
-bool no_pairs(const Options& stage) { return !translates(stage); }
+bool reads_on(const Options& stage) { return !fills(stage) && !translates(stage); }
 bool draws(const Options& stage) { return fills(stage) || translates(stage); }
 bool checkpoints(const Options& stage) { return stage.checkpoint >= 0; }
 bool chunks(const Options& stage) { return stage.chunk >= 0; }
@@ -63,11 +63,13 @@ const std::vector<Option>& option_table() {
     static const std::vector<Option> table{
         {"stage", &O::stage, Group::none, every, saved, 1, 0, "the program"},
 
-        {"data", &O::data, Group::text, no_pairs, saved, 1, 0, "a UTF-8 file, or the built-in tales or verses"},
+        {"data", &O::data, Group::text, reads_on, saved, 1, 0, "a UTF-8 file, or the built-in tales or verses"},
+        {"data", &O::data, Group::text, fills, saved, 1, 0,
+         "a UTF-8 file with a sentence in each line and empty lines between texts, or the built-in tales"},
         {"data", &O::data, Group::text, translates, saved, 1, 0,
          "a UTF-8 file with a text, a tab and its translation in each line, or the built-in pairs"},
         {"batch_size", &O::batch_size, Group::text, with<&O::batch_size>, saved, 1, million,
-         "blocks a step: more is steadier and slower"},
+         "texts a step: more is steadier and slower"},
         {"block_size", &O::block_size, Group::text, with<&O::block_size>, saved, 1, million,
          "characters the model sees at once"},
 
