@@ -1,5 +1,5 @@
 // Stage 13: BERT, box by box as Hugging Face's modeling_bert.py has it. New since 09: looking both ways, padding that
-// nobody sees, sentences of two kinds, LayerNorm after the sum, and two heads that fill blanks and say what follows.
+// nobody sees, two sentences, biases, GELU, LayerNorm after the sum, and heads that fill blanks and say what follows.
 #include <cmath>
 
 #include "common/babygpt.h"

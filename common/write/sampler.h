@@ -22,7 +22,7 @@ int argmax(std::span<const real> logits);
 // One of the choices by its probability.
 int pick(std::span<const real> logits, const Options& options, Rng& rng);
 
-// What comes after the tokens: scores of the next one. The context is cropped to the block size.
+// What comes after the tokens: scores of the next one. Of a long context it reads what the model's block has room for.
 using NextLogits = std::function<std::vector<real>(std::span<const int> context)>;
 NextLogits next_logits(const LanguageModel& model, int block_size);
 
