@@ -50,7 +50,7 @@ struct Chart {
     struct Series {
         std::string name;
         std::vector<std::pair<double, double>> points;
-        int colour = -1;        // of the ten; -1: by its place among the series
+        int colour = -1;        // of the palette; -1: by its place among the series
         std::string dash = "";  // as SVG's stroke-dasharray
     };
     struct Line {  // dotted, across the whole
@@ -64,8 +64,14 @@ struct Chart {
     std::vector<Line> lines = {};
 };
 
-// A stage has the same colour in every picture: the one of its number. -1 if the name has none.
-inline int stage_colour(const std::string& name) {
+inline constexpr const char* palette[] = {"#2f6fdf", "#e6550d", "#a0674b", "#31a354", "#a46bd6",
+                                          "#b8860b", "#1ba8a8", "#7f7f7f", "#d62728", "#e377c2"};
+
+// A stage has the same colour in every picture, that of its number, and so has a kind of memory. -1 if it is neither.
+inline int fixed_colour(const std::string& name) {
+    for (auto [kind, colour] :
+         {std::pair{"thing", 0}, {"name", 1}, {"pronoun", 1}, {"place", 3}, {"box", 4}, {"sum", 5}, {"sound", 6}})
+        if (name == kind) return colour;
     bool numbered = name.find_first_not_of("0123456789") == 2 && name[2] == '_';
     return numbered ? std::stoi(name) : -1;
 }
@@ -119,8 +125,6 @@ struct Names {
 
 inline std::string draw(const Chart& chart) {
     const double width = 800, height = 500, left = 50, right = 560, top = 40, bottom = 445;
-    const char* colours[] = {"#2f6fdf", "#e6550d", "#a0674b", "#31a354", "#a46bd6",
-                             "#b8860b", "#1ba8a8", "#7f7f7f", "#d62728", "#e377c2"};
     double least = 1e300, most = -1e300, lowest = 1e300, highest = 0;
     for (const Chart::Series& series : chart.series)
         for (auto [x, y] : series.points) {
@@ -175,7 +179,7 @@ inline std::string draw(const Chart& chart) {
     for (size_t i = 0; i < chart.series.size(); ++i) {
         const Chart::Series& series = chart.series[i];
         if (series.points.size() < 2) continue;
-        const char* colour = colours[(series.colour < 0 ? i : size_t(series.colour)) % std::size(colours)];
+        const char* colour = palette[(series.colour < 0 ? i : size_t(series.colour)) % std::size(palette)];
         std::string path, line = format("stroke=\"%s\" stroke-width=\"2\"", colour);
         if (!series.dash.empty()) line += " stroke-dasharray=\"" + series.dash + "\"";
         for (auto [x, y] : series.points) path += format("%s%.1f %.1f", path.empty() ? "M" : "L", px(x), py(y));

@@ -34,7 +34,7 @@ std::string chart(Chart picture) {
     std::string line;
     std::getline(std::cin, line);
     for (std::string name : split(line, ' ')) {
-        int colour = stage_colour(name);
+        int colour = fixed_colour(name);
         if (colour < 0) std::ranges::replace(name, '_', ' ');
         picture.series.push_back({name, {}, colour});
     }

@@ -111,7 +111,7 @@ Chart chart(const std::vector<Curve>& curves) {
     const std::vector<std::string> dashes = {"", "8 4", "2 3", "12 3 2 3", "5 2"};
     std::map<std::string, size_t> drawn;  // runs of the same stage have its colour and are dashed in other ways
     for (const Curve& curve : curves)
-        chart.series.push_back({curve.name, curve.points, stage_colour(curve.stage),
+        chart.series.push_back({curve.name, curve.points, fixed_colour(curve.stage),
                                 dashes[std::min(drawn[curve.stage]++, dashes.size() - 1)]});
     return chart;
 }

@@ -1,4 +1,4 @@
-// Lesson 08: LayerNorm and its pullback as plain loops, and how far from them the core is, with many numbers at a time.
+// Lesson 08: LayerNorm and its pullback as plain loops, and how far from them common/tensor is, many numbers at a time.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -83,6 +83,6 @@ int main() {
             difference_dx = std::max(difference_dx, std::abs(plain_dx[c] - fast_dx[c]));
         }
     }
-    std::printf("largest difference from the core in %d rows of %d: %.0e in y, %.0e in dx\n", rows, C, difference_y,
-                difference_dx);
+    std::printf("largest difference from common/tensor in %d rows of %d: %.0e in y, %.0e in dx\n", rows, C,
+                difference_y, difference_dx);
 }

@@ -7,8 +7,10 @@
 using namespace babygpt;
 
 struct Kind {
-    std::string name, colour, meaning;
+    std::string name, meaning;
     size_t times = 0, last = 0, farthest = 0;  // counted in characters of the tale
+
+    std::string colour() const { return palette[fixed_colour(name)]; }
 };
 
 bool beyond_128(const Document& tale) {
@@ -22,13 +24,13 @@ bool beyond_128(const Document& tale) {
 }
 
 int main() {
-    std::vector<Kind> kinds{{"name", "#e6550d", "the name"},
-                            {"pronoun", "#e6550d", "he or she, as the name says"},
-                            {"thing", "#3182bd", "the thing"},
-                            {"place", "#31a354", "the place"},
-                            {"box", "#a46bd6", "the box"},
-                            {"sound", "#1ba8a8", "the sound"},
-                            {"sum", "#b8860b", "the sum of the two numbers"}};
+    std::vector<Kind> kinds{{"name", "the name"},
+                            {"pronoun", "he or she, as the name says"},
+                            {"thing", "the thing"},
+                            {"place", "the place"},
+                            {"box", "the box"},
+                            {"sound", "the sound"},
+                            {"sum", "the sum of the two numbers"}};
     std::string svg;
     double y = 0;
     size_t start = 0;
@@ -39,7 +41,7 @@ int main() {
         for (const Span& span : sentence.spans) {
             Kind& kind = *std::ranges::find(kinds, span.kind, &Kind::name);
             svg += escaped(sentence.text.substr(at, span.first - at));
-            svg += "<tspan font-weight=\"bold\" fill=\"" + kind.colour +
+            svg += "<tspan font-weight=\"bold\" fill=\"" + kind.colour() +
                    (span.returns ? "\">" : "\" text-decoration=\"underline\">") +
                    escaped(sentence.text.substr(span.first, span.length)) + "</tspan>";
             at = span.first + span.length;
@@ -54,7 +56,7 @@ int main() {
     for (const Kind& kind : kinds) {
         std::printf("%-8s %5zu %9zu\n", kind.name.c_str(), kind.times, kind.farthest);
         std::string later = kind.farthest ? format(": again, up to %zu characters later", kind.farthest) : "";
-        svg += "<g fill=\"" + kind.colour + "\">" + label(560, y, "start", kind.meaning + later) + "</g>\n", y += 22;
+        svg += "<g fill=\"" + kind.colour() + "\">" + label(560, y, "start", kind.meaning + later) + "</g>\n", y += 22;
     }
     const std::vector<Document> all = tales().documents(built_in_seed, 1'000'000);
     std::printf("beyond   %zu/%zu\n", size_t(std::ranges::count_if(all, beyond_128)), all.size());
