@@ -21,7 +21,7 @@ void print_masks(const std::vector<Mask>& masks, int T) {  // side by side, of t
 
 int main() {
     return guarded("masks", [] {
-        std::string a = "Ida ate.", b = "So did Leo.";
+        std::string a = "Ida ate.", b = "Leo too.";
         CharacterTokenizer tokenizer(Vocabulary(decode_utf8(a + b, "text")));
         std::vector<std::string> tokens{"[CLS]"}, types{"0"};
         for (int type : {0, 1}) {
