@@ -104,7 +104,7 @@ Tensor batch_logits(const stage14::Model& model) {
     return logits_of(model, source_ids(), padding(source_lengths, 6), target_ids(), padding(target_lengths, 5));
 }
 
-const ParallelCorpus& few_pairs() {
+const ParallelCorpus& all_pairs() {
     static const ParallelCorpus text = load_pairs("pairs");
     return text;
 }
@@ -331,7 +331,7 @@ TEST_SUITE("translate") {
         for (const std::string& kind : kinds) {
             Options o = tiny();
             o.positions = kind;
-            Translation objective(o, few_pairs(), make_stage);
+            Translation objective(o, all_pairs(), make_stage);
             Rng rng(1), initialisation(1);
             auto batch = objective.draw(Part::train, rng);
             auto model = objective.make_model(initialisation);
@@ -348,7 +348,7 @@ TEST_SUITE("translate") {
 
     TEST_CASE("threads: any number of them gives the loss and the gradients of one, padding and all") {
         Options o = tiny();
-        Translation objective(o, few_pairs(), make_stage);
+        Translation objective(o, all_pairs(), make_stage);
         Rng rng(3);
         auto batch = objective.draw(Part::train, rng);
         auto train = [&](int threads) {
@@ -371,7 +371,7 @@ TEST_SUITE("translate") {
 
     TEST_CASE("golden run: ten steps on the pairs, the same losses as ever") {
         Options o = tiny(0.1);
-        Translation objective(o, few_pairs(), make_stage);
+        Translation objective(o, all_pairs(), make_stage);
         Trainer trainer(o, objective);
         std::vector<double> losses;
         for (int i = 0; i < 10; ++i) losses.push_back(trainer.step());
@@ -386,7 +386,7 @@ TEST_SUITE("translate") {
             CAPTURE(kind);
             Options o = tiny();
             o.positions = kind;
-            Translation objective(o, few_pairs(), make_stage);
+            Translation objective(o, all_pairs(), make_stage);
             Rng rng(1);
             auto model = objective.make_model(rng);
             uint64_t seed = 0;
@@ -394,7 +394,7 @@ TEST_SUITE("translate") {
                 std::ranges::copy(random_tensor(tensor.shape(), ++seed, 0.4).values(), tensor.values().begin());
             Translator translator{static_cast<const EncoderDecoder&>(*model), objective.tokenizer, 64};
             std::vector<std::string> texts{""}, one_by_one{""};
-            for (size_t i = 0; i < 12; ++i) texts.push_back(encode_utf8(few_pairs().val[i].source));
+            for (size_t i = 0; i < 12; ++i) texts.push_back(encode_utf8(all_pairs().val[i].source));
             for (size_t i = 1; i < texts.size(); ++i) one_by_one.push_back(translate(translator, {texts[i]})[0]);
             std::vector<std::string> together = translate(translator, texts);
             CHECK(together == one_by_one);
@@ -405,7 +405,7 @@ TEST_SUITE("translate") {
 
     TEST_CASE("a text with an unknown character is refused by its name, too long a one with the limit") {
         Options o = tiny();
-        Translation objective(o, few_pairs(), make_stage);
+        Translation objective(o, all_pairs(), make_stage);
         Rng rng(1);
         auto model = objective.make_model(rng);
         Translator translator{static_cast<const EncoderDecoder&>(*model), objective.tokenizer, 20};
@@ -418,7 +418,7 @@ TEST_SUITE("translate") {
 
     TEST_CASE("alignment: a row for each written character and the end, of weights that sum to 1 for each head") {
         Options o = tiny();
-        Translation objective(o, few_pairs(), make_stage);
+        Translation objective(o, all_pairs(), make_stage);
         Rng rng(1);
         auto model = objective.make_model(rng);
         Translator translator{static_cast<const EncoderDecoder&>(*model), objective.tokenizer, 64};
@@ -437,7 +437,7 @@ TEST_SUITE("translate") {
     }
 
     TEST_CASE("the first line says how many sentences are left out of the validation part") {
-        ParallelCorpus text = few_pairs();
+        ParallelCorpus text = all_pairs();
         Options o = tiny();
         CHECK(Translation(o, text, make_stage).introduce().find("is for validation\n") != std::string::npos);
         text.val.pop_back(), text.seen = 1;
@@ -447,7 +447,7 @@ TEST_SUITE("translate") {
     }
 
     TEST_CASE("a text that begins with a byte order mark is read to its end") {
-        ParallelCorpus text = few_pairs(), same = text;
+        ParallelCorpus text = all_pairs(), same = text;
         text.train[0].source = U"\uFEFF" + text.train[0].source;
         same.train[0].source += U'\uFEFF';
         Options o = tiny();
@@ -455,7 +455,7 @@ TEST_SUITE("translate") {
     }
 
     TEST_CASE("pairs that do not fit the block are refused with what to do") {
-        ParallelCorpus text = few_pairs();
+        ParallelCorpus text = all_pairs();
         Options o = tiny();
         o.block_size = 20;
         check_error([&] { Translation(o, text, make_stage); },
