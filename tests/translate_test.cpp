@@ -1,4 +1,8 @@
 // Stage 14: an encoder and a decoder, against Hugging Face's numbers; what the caches may not change; what it refuses.
+#include <atomic>
+#include <nlohmann/json.hpp>
+
+#include "common/app/attention_maps.h"
 #include "common/babygpt.h"
 #include "common/text/utf8.h"
 #include "common/train/training_step.h"
@@ -131,6 +135,31 @@ Options tiny(double dropout = 0) {
 std::unique_ptr<EncoderDecoder> make_stage(const BertConfig& c, Rng& rng) {
     return std::make_unique<stage14::Model>(c, rng);
 }
+
+// Writes what it has read, without having learnt it, and counts its steps.
+struct Copier : EncoderDecoder {
+    int vocab_size;
+    mutable std::atomic<int> steps = 0;
+
+    explicit Copier(int size)
+        : vocab_size(size) {}
+
+    Tensor encode(const BertInput& input) const override {  // (B, S, 1): the tokens themselves
+        const Tokens& read = *input.input_ids;
+        return Tensor({read.B, read.T, 1}, std::vector<real>(read.ids.begin(), read.ids.end()));
+    }
+
+    Tensor decode(const BertInput& input) const override {  // (B, 1, V)
+        const Tensor& read = input.encoder_hidden_states;
+        int B = read.size(0), S = read.size(1), next = input.past_key_values_length() + 1;
+        Tensor logits = Tensor::zeros({B, 1, vocab_size});
+        for (int b = 0; b < B; ++b)
+            logits.values()[size_t(b * vocab_size + int(read.values()[size_t(b * S + next)]))] = 1;
+        input.past_key_values->assign(1, {{Tensor::zeros({B, next, 1, 1}), {}}, {}});
+        ++steps;
+        return logits;
+    }
+};
 
 }  // namespace
 
@@ -400,6 +429,17 @@ TEST_SUITE("translate") {
             CHECK(together == one_by_one);
             CHECK(together == translate(translator, texts, false));
             CHECK(std::ranges::count(together, "") == 1);
+        }
+    }
+
+    TEST_CASE("an empty text costs no step, and holds up nobody beside it") {
+        Options o = tiny();
+        const CharacterTokenizer tokenizer = Translation(o, all_pairs(), make_stage).tokenizer;
+        for (const auto& [texts, steps] : std::map<std::vector<std::string>, int>{
+                 {{""}, 0}, {{"", ""}, 0}, {{"a", "", "red", ""}, 4}, {{"red"}, 4}}) {  // a character each and [SEP]
+            Copier copier(tokenizer.size());
+            CHECK(translate({copier, tokenizer, 64}, texts) == texts);
+            CHECK(copier.steps == steps);
         }
     }
 
