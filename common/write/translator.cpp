@@ -71,16 +71,25 @@ std::vector<std::string> translate(const Translator& translator, const std::vect
 }
 //< translate
 
+DecoderTokens decoder_tokens(const Translator& translator, const std::string& translation) {
+    const Tokenizer& t = translator.tokenizer;
+    std::vector<int> written = t.encode(translation, "translation"), before = written;
+    before.insert(before.begin(), t.cls);
+    if (int(before.size()) < translator.max_tokens)
+        written.push_back(t.sep);
+    else
+        before.pop_back();  // it never ended
+    return {before, written};
+}
+
 Alignment align(const Translator& translator, const std::string& text, const std::string& translation) {
     NoGrad looking;
-    const auto& [model, t, max_tokens] = translator;
-    Alignment result{encoder_tokens(translator, text), t.encode(translation, "translation"), {}};
-    std::vector<int> before = result.written;  // of each written token
-    before.insert(before.begin(), t.cls), result.written.push_back(t.sep);
-    Tensor states = model.encode({.input_ids = Tokens(1, int(result.read.size()), result.read)});
-    model.decode({.input_ids = Tokens(1, int(before.size()), before),
-                  .encoder_hidden_states = states,
-                  .cross_attentions = &result.cross_attentions});
+    const auto [before, written] = decoder_tokens(translator, translation);
+    Alignment result{encoder_tokens(translator, text), written, {}};
+    Tensor states = translator.model.encode({.input_ids = Tokens(1, int(result.read.size()), result.read)});
+    translator.model.decode({.input_ids = Tokens(1, int(before.size()), before),
+                             .encoder_hidden_states = states,
+                             .cross_attentions = &result.cross_attentions});
     return result;
 }
 
