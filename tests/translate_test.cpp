@@ -443,6 +443,28 @@ TEST_SUITE("translate") {
         }
     }
 
+    TEST_CASE("each sentence is held against its own translation, though they are translated in parts on two threads") {
+        ParallelCorpus text{"numbers", {}, {}, 0, false};
+        for (int i = 0; i < 60; ++i) {  // of different lengths; every seventh translation is not what a copier writes
+            std::u32string number = decode_utf8(std::to_string(7 * i * i), "a number");
+            text.val.push_back({number, i % 7 ? number : number + U"!"});
+        }
+        text.train = text.val;
+        Options o = tiny();
+        o.threads = 2, o.eval_batches = 4;
+        Translation objective(o, text, make_stage);
+        Copier copier(objective.tokenizer.size());
+        nlohmann::json found;
+        std::string sample;
+        objective.show(copier, [&](const nlohmann::json& it, const std::string& shown, const std::string&) {
+            found = it, sample = shown;
+        });
+        CHECK(found["judged"] == nlohmann::json{{"sentences", 60}, {"exact", 51}});
+        CHECK(found["final"]["exact"] == 51 / 60.0);
+        CHECK(sample.starts_with("0\n    0\n    it should be: 0!\n7\n    7\n28\n    28\n"));
+        CHECK(objective.remark(0, &copier) == "17 of 20 unseen sentences exact");
+    }
+
     TEST_CASE("a text with an unknown character is refused by its name, too long a one with the limit") {
         Options o = tiny();
         Translation objective(o, all_pairs(), make_stage);
