@@ -478,24 +478,57 @@ TEST_SUITE("translate") {
         check_error([&] { translate(translator, {"The lamp is flat."}); }, {"scores are not numbers", "damaged"});
     }
 
-    TEST_CASE("alignment: a row for each written character and the end, of weights that sum to 1 for each head") {
+    TEST_CASE("alignment: in the row of each written token stands where the decoder looked as it chose that one") {
         Options o = tiny();
         Translation objective(o, all_pairs(), make_stage);
         Rng rng(1);
         auto model = objective.make_model(rng);
-        Translator translator{static_cast<const EncoderDecoder&>(*model), objective.tokenizer, 64};
+        uint64_t seed = 0;
+        for (auto& [name, tensor] : model->parameters)  // so large that no two rows are alike
+            std::ranges::copy(random_tensor(tensor.shape(), ++seed, 0.4).values(), tensor.values().begin());
+        const CharacterTokenizer& t = objective.tokenizer;
+        Translator translator{static_cast<const EncoderDecoder&>(*model), t, 64};
         Alignment alignment = align(translator, "At the road", "路边");
-        CHECK(alignment.read.size() == 13);
-        CHECK(alignment.written.size() == 3);
+        CHECK(alignment.read == encoder_tokens(translator, "At the road"));
+        CHECK(t.decode(alignment.written) == "路边[SEP]");
         REQUIRE(alignment.cross_attentions.size() == 2);
-        for (const Tensor& weights : alignment.cross_attentions) {
-            CHECK(weights.shape() == Shape{1, 2, 3, 13});
-            for (size_t i = 0; i < 6; ++i) {
-                double total = 0;
-                for (real w : weights.values().subspan(i * 13, 13)) total += double(w);
-                CHECK(total == doctest::Approx(1));
+        NoGrad writing;
+        std::vector<int> before{t.cls};
+        Tensor states = translator.model.encode({.input_ids = Tokens(1, 13, alignment.read)});
+        for (int i = 0; i < 3; ++i) {
+            std::vector<Tensor> maps;
+            translator.model.decode(
+                {.input_ids = Tokens(1, i + 1, before), .encoder_hidden_states = states, .cross_attentions = &maps});
+            for (size_t layer : {0, 1}) {
+                CHECK(alignment.cross_attentions[layer].shape() == Shape{1, 2, 3, 13});
+                check_answer(slice(alignment.cross_attentions[layer], 2, i, i + 1), slice(maps[layer], 2, i, i + 1),
+                             rounding);
             }
+            before.push_back(alignment.written[size_t(i)]);
         }
+    }
+
+    TEST_CASE("alignment: a translation that never ended has a row for each of its characters, and none for an end") {
+        Options o = tiny();
+        Translation objective(o, all_pairs(), make_stage);
+        Rng rng(1);
+        auto model = objective.make_model(rng);
+        Translator translator{static_cast<const EncoderDecoder&>(*model), objective.tokenizer, 4};
+        for (const auto& [translation, end] : std::map<std::string, std::string>{{"路边", "[SEP]"}, {"路边路", ""}}) {
+            Alignment alignment = align(translator, "At", translation);
+            CHECK(objective.tokenizer.decode(alignment.written) == translation + end);
+            for (const Tensor& weights : alignment.cross_attentions) CHECK(weights.shape() == Shape{1, 2, 3, 4});
+        }
+    }
+
+    TEST_CASE("the map of a layer is the mean of its heads") {
+        Tensor attention({1, 2, 2, 3}, {1, 0, 0, 0, 1, 0,            // head 0
+                                        0.5, 0.25, 0.25, 0, 0, 1});  // head 1
+        HeatMap map = mean_map("layer 0", attention, {"x", "y"}, {"a", "b", "c"});
+        CHECK(map.name == "layer 0");
+        CHECK(map.rows == std::vector<std::string>{"x", "y"});
+        CHECK(map.columns == std::vector<std::string>{"a", "b", "c"});
+        CHECK(map.values == std::vector<std::vector<double>>{{0.75, 0.125, 0.125}, {0, 0.5, 0.5}});
     }
 
     TEST_CASE("the first line says how many sentences are left out of the validation part") {
