@@ -56,6 +56,13 @@ Tokens columns(const Tokens& all, int first, int last) {
         ids.insert(ids.end(), all.ids.begin() + b * all.T + first, all.ids.begin() + b * all.T + last);
     return {all.B, last - first, ids};
 }
+// Of a mask (B, 1, 1, T).
+Mask first_places(const Mask& mask, int n) {
+    Mask some{{mask.shape[0], 1, 1, n}, {}};
+    for (auto row = mask.values.begin(); row != mask.values.end(); row += mask.shape[3])
+        some.values.insert(some.values.end(), row, row + n);
+    return some;
+}
 Tokens row(const Tokens& all, int b, int length) {
     auto first = all.ids.begin() + b * all.T;
     return {1, length, {first, first + length}};
@@ -87,6 +94,8 @@ struct Decoding {
         int first = 0;
         for (int n : steps) {
             step.input_ids = columns(ids, first, first + n);
+            if (!input.attention_mask.values.empty())
+                step.attention_mask = first_places(input.attention_mask, first + n);
             parts.push_back(decoder(step));
             first += n;
         }
@@ -212,6 +221,28 @@ TEST_SUITE("translate") {
                 check_answer(decoding.by_steps(decoder, steps, past), decoder(decoding.input), rounding);
                 CHECK(past[1].self.length() == 7);
                 CHECK(past[1].cross.length() == 6);
+            }
+    }
+
+    TEST_CASE("padding and a cache together: by steps, each with a mask of past and new, it is the whole again") {
+        for (const std::string kind : {"absolute", "relative_key_query"})
+            for (const std::vector<int>& steps : std::vector<std::vector<int>>{{1, 1, 1, 1, 1, 1, 1}, {3, 4}, {5, 2}}) {
+                CAPTURE(kind);
+                CAPTURE(steps.size());
+                Decoding decoding(kind), padded(kind);
+                stage14::BertModel decoder = load_decoder(decoding.fixture, kind);
+                // At the beginning, where it is if texts of different lengths are continued side by side.
+                const std::vector<char> seen{1, 1, 1, 1, 1, 1, 1,   //
+                                             0, 0, 1, 1, 1, 1, 1,   //
+                                             0, 0, 0, 0, 1, 1, 1};  //
+                padded.input.attention_mask = {{3, 1, 1, 7}, seen};
+                Tensor whole = decoder(padded.input), unpadded = decoder(decoding.input);
+                std::vector<PastKeyValue> past;
+                check_answer(padded.by_steps(decoder, steps, past), whole, rounding);
+                for (int b : {0, 1, 2}) {
+                    auto last = [&](const Tensor& x) { return x.values().subspan(size_t(b * 7 + 6) * 16, 16); };
+                    CHECK((difference(last(whole), last(unpadded)) > 1e-3) == (b > 0));
+                }
             }
     }
 
