@@ -334,7 +334,18 @@ TEST_SUITE("translate") {
         BertInput input{.input_ids = Tokens(1, 2, {5, 6}), .encoder_hidden_states = Tensor::zeros({1, 3, 16})};
         check_error([&] { no_cross(input); },
                     {"If `encoder_hidden_states` are passed", "config.add_cross_attention=True"});
-        check_error([&] { make("absolute").encoder(input); }, {"If `encoder_hidden_states` are passed"});
+    }
+
+    TEST_CASE("an encoder refuses what only a decoder takes: states to look at, a cache, cross-attentions") {
+        stage14::Model model = make("absolute");
+        std::vector<PastKeyValue> past;
+        std::vector<Tensor> kept;
+        BertInput told{.input_ids = Tokens(1, 2, {5, 6})}, cache = told, cross = told;
+        told.encoder_hidden_states = Tensor::zeros({1, 3, 16});
+        cache.past_key_values = &past, cross.cross_attentions = &kept;
+        for (const BertInput& wrong : {told, cache, cross})
+            check_error([&] { model.encode(wrong); }, {"would ignore encoder_hidden_states, past_key_values"});
+        CHECK(past.empty());
     }
 
     TEST_CASE("past and new tokens together may not be longer than the positions") {
