@@ -142,8 +142,17 @@ TEST_SUITE("prune") {
         for (size_t i = 0; i < at_once.parameters.size(); ++i)
             CHECK(same_bytes(at_once.parameters[i].tensor.values(), by_turns.parameters[i].tensor.values()));
         size_t before = by_turns.parameter_count();
+        sum(by_turns(some_input()).prediction_logits * 0.1).backward();
+        auto gradients = [&] {
+            std::vector<real> all;
+            for (const auto& [name, tensor] : by_turns.parameters)
+                if (tensor.has_grad()) all.insert(all.end(), tensor.grad().begin(), tensor.grad().end());
+            return all;
+        };
+        std::vector<real> its = gradients();
         by_turns.prune_heads({{0, {0}}, {1, {}}});
         CHECK(by_turns.parameter_count() == before);
+        CHECK(gradients() == its);  // where nothing goes, nothing changes
     }
 
     TEST_CASE("a head mask of a pruned model speaks of the heads as they were at first, too") {
