@@ -191,7 +191,7 @@ struct BertEncoder : Module {
             layer_input.head_mask = layer_head_mask(input.head_mask, i, config);
             return keep(input.hidden_states, layer[i](y, layer_input));
         };
-        return through_layers(layer.size(), x, each);
+        return through_layers(layer.size(), x, each, input.head_mask);
     }
 };
 //< encoder
