@@ -1,4 +1,5 @@
 // Stages 13 to 16 with layers that are computed again: the same gradients in less memory.
+#include "common/app/whole_chunks.h"
 #include "common/tensor/allocator.h"
 #include "common/train/pretraining.h"
 #include "common/train/training_step.h"
