@@ -210,15 +210,17 @@ struct BertEncoder : Module {
 struct BertModel : Module {
     BertEmbeddings embeddings;
     BertEncoder encoder;
+    bool is_decoder;
 
     BertModel(const BertConfig& c, Rng& rng)
         : embeddings(c, rng),
-          encoder(c, rng) {
+          encoder(c, rng),
+          is_decoder(c.is_decoder) {
         add("embeddings", embeddings), add("encoder", encoder);
     }
 
     Tensor operator()(const BertInput& input) const {
-        input.check(BertInput::with_decoding);
+        input.check(is_decoder ? BertInput::with_decoding : BertInput::none);
         return encoder(embeddings(input), input);  // (B, T, C)
     }
 };

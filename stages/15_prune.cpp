@@ -130,6 +130,7 @@ struct BertAttention : Module {
         std::vector<int> left, places;  // their numbers at first, and where they stand now
         for (int i = 0; i < self.num_attention_heads; ++i)
             if (int head = self.heads_left[size_t(i)]; !heads.contains(head)) left.push_back(head), places.push_back(i);
+        if (left == self.heads_left) return;  // nothing goes
         const int H = self.query.weight.size(0) / self.num_attention_heads;
         for (Linear* each : {&self.query, &self.key, &self.value}) {
             each->weight.replace(slices(each->weight, 0, places, H));  // rows: what comes out
@@ -190,7 +191,7 @@ struct BertEncoder : Module {
             layer_input.head_mask = layer_head_mask(input.head_mask, i, config);
             return keep(input.hidden_states, layer[i](y, layer_input));
         };
-        return through_layers(layer.size(), x, each);
+        return through_layers(layer.size(), x, each, input.head_mask);
     }
 };
 //< encoder

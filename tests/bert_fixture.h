@@ -18,7 +18,7 @@ inline BertInput input_of(const Fixture& fixture) {
         .input_ids = tokens(fixture, "in.ids"), .token_type_ids = tokens(fixture, "in.types"), .attention_mask = mask};
 }
 
-inline const Sentences& few_tales() {
+inline const Sentences& built_in_tales() {
     static const Sentences text = load_sentences("tales");
     return text;
 }

@@ -242,8 +242,8 @@ TEST_SUITE("bert") {
         for (const std::string& kind : kinds) {
             CAPTURE(kind);
             Options o{.stage = "13_bert", .block_size = 32, .n_embd = 16, .n_head = 4, .n_layer = 2, .positions = kind};
-            const CharacterTokenizer& tokenizer = few_tales().tokenizer;
-            PreTraining objective(o, few_tales(), make_stage<>);
+            const CharacterTokenizer& tokenizer = built_in_tales().tokenizer;
+            PreTraining objective(o, built_in_tales(), make_stage<>);
             stage13::Model model = make(bert_config(o, tokenizer.size()));
             uint64_t seed = 0;
             for (auto& [name, tensor] : model.parameters)

@@ -65,7 +65,7 @@ TEST_SUITE("command line: prune") {
         }
         CHECK(says(works(shell, "15_prune fill 'At the _ Ada' --model runs/13_bert"), "blank 1 "));
         refuses(shell, "13_bert fill 'At the _ Ada' --model runs/15_prune", "was saved by 15_prune; use that program");
-        refuses(shell, "13_bert train --resume --out runs/15_prune", "");
+        refuses(shell, "13_bert train --resume --out runs/15_prune", "there is no run to resume in runs/15_prune");
     }
 
     TEST_CASE("its work is kept though nobody reads its table, and though its model's path is no UTF-8" *

@@ -77,7 +77,7 @@ const std::vector<double> golden_of_pruned{6.26365, 6.03271, 6.03531, 5.53559};
 
 TEST_SUITE("pretraining") {
     TEST_CASE("masking: 15 % of the characters, of these 80 % hidden, 10 % changed, 10 % kept; special tokens never") {
-        const Sentences& text = few_tales();
+        const Sentences& text = built_in_tales();
         size_t characters = 0, chosen = 0, hidden = 0, changed = 0, rows = 0, pairs = 0, followers = 0;
         for (uint64_t i = 0; i < 40; ++i) {
             Rng rng(i);
@@ -113,7 +113,7 @@ TEST_SUITE("pretraining") {
 
     TEST_CASE("pairs: those that follow are the text's own; others come from two tales, from the same place in each") {
         using Pair = Sentences::Pair;
-        const Sentences& text = few_tales();
+        const Sentences& text = built_in_tales();
         std::multimap<std::vector<int>, const Pair*> by_first, by_second;
         for (const Pair& pair : text.train) {
             by_first.emplace(text.tokens[size_t(pair.first)], &pair);
@@ -148,7 +148,7 @@ TEST_SUITE("pretraining") {
     }
 
     TEST_CASE("follows: of the two scores the first is for a sentence that follows, in training and in the answer") {
-        const Sentences& text = few_tales();
+        const Sentences& text = built_in_tales();
         Rng start(1), rng(1);
         stage13::Model model(bert_config(tiny(), text.tokenizer.size()), start);
         std::ranges::fill(model.seq_relationship.weight.values(), 0);
@@ -161,7 +161,7 @@ TEST_SUITE("pretraining") {
     }
 
     TEST_CASE("slots are counted where they stand: a pair that the block would cut has none") {
-        const Sentences& text = few_tales();
+        const Sentences& text = built_in_tales();
         Rng rng(1);
         stage13::Model model(
             bert_config({.block_size = 128, .n_embd = 8, .n_head = 2, .n_layer = 1, .positions = "absolute"},
@@ -178,7 +178,7 @@ TEST_SUITE("pretraining") {
     }
 
     TEST_CASE("sentences that are too long for the block lose their ends, the longer one first") {
-        const Sentences& text = few_tales();
+        const Sentences& text = built_in_tales();
         Rng rng(1), same(1);
         MaskedPairs whole = draw_pairs(text, Part::train, 8, 128, rng),
                     cut = draw_pairs(text, Part::train, 8, 40, same);
@@ -232,7 +232,7 @@ TEST_SUITE("pretraining") {
 
     TEST_CASE("threads: any number of them gives the loss and the gradients of one, padding and all") {
         Options o = tiny();
-        PreTraining objective(o, few_tales(), make_stage<>);
+        PreTraining objective(o, built_in_tales(), make_stage<>);
         Rng rng(3);
         auto batch = objective.draw(Part::train, rng);
         auto train = [&](int threads) {
@@ -258,7 +258,7 @@ TEST_SUITE("pretraining") {
             for (const std::string& kind : kinds) {
                 Options o = way.with(tiny());
                 o.positions = kind;
-                PreTraining objective(o, few_tales(), way.make);
+                PreTraining objective(o, built_in_tales(), way.make);
                 Rng rng(1), initialisation(1);
                 auto batch = objective.draw(Part::train, rng);
                 auto model = objective.make_model(initialisation);
@@ -275,7 +275,7 @@ TEST_SUITE("pretraining") {
     TEST_CASE("golden runs: ten steps on the tales, the same losses as ever") {
         for (const Way& way : ways) {
             Options o = way.with(tiny(0.1));
-            PreTraining objective(o, few_tales(), way.make);
+            PreTraining objective(o, built_in_tales(), way.make);
             Trainer trainer(o, objective);
             std::vector<double> losses;
             for (int i = 0; i < 10; ++i) losses.push_back(trainer.step());

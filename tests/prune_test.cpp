@@ -142,8 +142,17 @@ TEST_SUITE("prune") {
         for (size_t i = 0; i < at_once.parameters.size(); ++i)
             CHECK(same_bytes(at_once.parameters[i].tensor.values(), by_turns.parameters[i].tensor.values()));
         size_t before = by_turns.parameter_count();
+        sum(by_turns(some_input()).prediction_logits * 0.1).backward();
+        auto gradients = [&] {
+            std::vector<real> all;
+            for (const auto& [name, tensor] : by_turns.parameters)
+                if (tensor.has_grad()) all.insert(all.end(), tensor.grad().begin(), tensor.grad().end());
+            return all;
+        };
+        std::vector<real> its = gradients();
         by_turns.prune_heads({{0, {0}}, {1, {}}});
         CHECK(by_turns.parameter_count() == before);
+        CHECK(gradients() == its);  // where nothing goes, nothing changes
     }
 
     TEST_CASE("a head mask of a pruned model speaks of the heads as they were at first, too") {
@@ -233,8 +242,8 @@ TEST_SUITE("prune") {
 
     TEST_CASE("importance is |dL/dmask| of each row, summed over a batch, mean over batches; it leaves no gradient") {
         Options o = tiny();
-        PreTraining objective(o, few_tales(), make_stage);
-        BertConfig config = bert_config(o, few_tales().tokenizer.size());
+        PreTraining objective(o, built_in_tales(), make_stage);
+        BertConfig config = bert_config(o, built_in_tales().tokenizer.size());
         stage15::Model model = make(config);
         std::vector<double> importance = head_importance(Part::val, objective, model, config, o);
         REQUIRE(importance.size() == 8);
@@ -292,7 +301,7 @@ TEST_SUITE("prune") {
 
     TEST_CASE("a small model through a file: it is built again without the heads, and trains as it would have") {
         Options o = tiny("0:1;1:0,2");
-        PreTraining objective(o, few_tales(), make_stage);
+        PreTraining objective(o, built_in_tales(), make_stage);
         Trainer trainer(o, objective);
         trainer.step();
         auto& model = static_cast<stage15::Model&>(trainer.model());
@@ -300,12 +309,12 @@ TEST_SUITE("prune") {
         SavedModel saved = parse_model(to_safetensors(objective.describe(model, 1, {})), "small.safetensors", tiny());
         CHECK(saved.options.pruned_heads == "0:1;1:0,2");
         Rng rng(5);
-        stage15::Model again(bert_config(saved.options, few_tales().tokenizer.size()), rng);
+        stage15::Model again(bert_config(saved.options, built_in_tales().tokenizer.size()), rng);
         CHECK(again.parameter_count() == model.parameter_count());
         restore(again.parameters, saved.checkpoint, "", "small.safetensors");
         for (size_t i = 0; i < again.parameters.size(); ++i)
             CHECK(same_bytes(again.parameters[i].tensor.values(), model.parameters[i].tensor.values()));
-        stage15::Model whole(bert_config(tiny(), few_tales().tokenizer.size()), rng);
+        stage15::Model whole(bert_config(tiny(), built_in_tales().tokenizer.size()), rng);
         check_error([&] { restore(whole.parameters, saved.checkpoint, "", "small.safetensors"); },
                     {"small.safetensors", "self.query.weight is (12,16), the model's is (16,16)"});
     }

@@ -1,4 +1,8 @@
 // Stage 14: an encoder and a decoder, against Hugging Face's numbers; what the caches may not change; what it refuses.
+#include <atomic>
+#include <nlohmann/json.hpp>
+
+#include "common/app/attention_maps.h"
 #include "common/babygpt.h"
 #include "common/text/utf8.h"
 #include "common/train/training_step.h"
@@ -52,6 +56,13 @@ Tokens columns(const Tokens& all, int first, int last) {
         ids.insert(ids.end(), all.ids.begin() + b * all.T + first, all.ids.begin() + b * all.T + last);
     return {all.B, last - first, ids};
 }
+// Of a mask (B, 1, 1, T).
+Mask first_places(const Mask& mask, int n) {
+    Mask some{{mask.shape[0], 1, 1, n}, {}};
+    for (auto row = mask.values.begin(); row != mask.values.end(); row += mask.shape[3])
+        some.values.insert(some.values.end(), row, row + n);
+    return some;
+}
 Tokens row(const Tokens& all, int b, int length) {
     auto first = all.ids.begin() + b * all.T;
     return {1, length, {first, first + length}};
@@ -83,6 +94,8 @@ struct Decoding {
         int first = 0;
         for (int n : steps) {
             step.input_ids = columns(ids, first, first + n);
+            if (!input.attention_mask.values.empty())
+                step.attention_mask = first_places(input.attention_mask, first + n);
             parts.push_back(decoder(step));
             first += n;
         }
@@ -104,7 +117,7 @@ Tensor batch_logits(const stage14::Model& model) {
     return logits_of(model, source_ids(), padding(source_lengths, 6), target_ids(), padding(target_lengths, 5));
 }
 
-const ParallelCorpus& few_pairs() {
+const ParallelCorpus& all_pairs() {
     static const ParallelCorpus text = load_pairs("pairs");
     return text;
 }
@@ -131,6 +144,31 @@ Options tiny(double dropout = 0) {
 std::unique_ptr<EncoderDecoder> make_stage(const BertConfig& c, Rng& rng) {
     return std::make_unique<stage14::Model>(c, rng);
 }
+
+// Writes what it has read, without having learnt it, and counts its steps.
+struct Copier : EncoderDecoder {
+    int vocab_size;
+    mutable std::atomic<int> steps = 0;
+
+    explicit Copier(int size)
+        : vocab_size(size) {}
+
+    Tensor encode(const BertInput& input) const override {  // (B, S, 1): the tokens themselves
+        const Tokens& read = *input.input_ids;
+        return Tensor({read.B, read.T, 1}, std::vector<real>(read.ids.begin(), read.ids.end()));
+    }
+
+    Tensor decode(const BertInput& input) const override {  // (B, 1, V)
+        const Tensor& read = input.encoder_hidden_states;
+        int B = read.size(0), S = read.size(1), next = input.past_key_values_length() + 1;
+        Tensor logits = Tensor::zeros({B, 1, vocab_size});
+        for (int b = 0; b < B; ++b)
+            logits.values()[size_t(b * vocab_size + int(read.values()[size_t(b * S + next)]))] = 1;
+        input.past_key_values->assign(1, {{Tensor::zeros({B, next, 1, 1}), {}}, {}});
+        ++steps;
+        return logits;
+    }
+};
 
 }  // namespace
 
@@ -183,6 +221,28 @@ TEST_SUITE("translate") {
                 check_answer(decoding.by_steps(decoder, steps, past), decoder(decoding.input), rounding);
                 CHECK(past[1].self.length() == 7);
                 CHECK(past[1].cross.length() == 6);
+            }
+    }
+
+    TEST_CASE("padding and a cache together: by steps, each with a mask of past and new, it is the whole again") {
+        for (const std::string kind : {"absolute", "relative_key_query"})
+            for (const std::vector<int>& steps : std::vector<std::vector<int>>{{1, 1, 1, 1, 1, 1, 1}, {3, 4}, {5, 2}}) {
+                CAPTURE(kind);
+                CAPTURE(steps.size());
+                Decoding decoding(kind), padded(kind);
+                stage14::BertModel decoder = load_decoder(decoding.fixture, kind);
+                // At the beginning, where it is if texts of different lengths are continued side by side.
+                const std::vector<char> seen{1, 1, 1, 1, 1, 1, 1,   //
+                                             0, 0, 1, 1, 1, 1, 1,   //
+                                             0, 0, 0, 0, 1, 1, 1};  //
+                padded.input.attention_mask = {{3, 1, 1, 7}, seen};
+                Tensor whole = decoder(padded.input), unpadded = decoder(decoding.input);
+                std::vector<PastKeyValue> past;
+                check_answer(padded.by_steps(decoder, steps, past), whole, rounding);
+                for (int b : {0, 1, 2}) {
+                    auto last = [&](const Tensor& x) { return x.values().subspan(size_t(b * 7 + 6) * 16, 16); };
+                    CHECK((difference(last(whole), last(unpadded)) > 1e-3) == (b > 0));
+                }
             }
     }
 
@@ -274,7 +334,18 @@ TEST_SUITE("translate") {
         BertInput input{.input_ids = Tokens(1, 2, {5, 6}), .encoder_hidden_states = Tensor::zeros({1, 3, 16})};
         check_error([&] { no_cross(input); },
                     {"If `encoder_hidden_states` are passed", "config.add_cross_attention=True"});
-        check_error([&] { make("absolute").encoder(input); }, {"If `encoder_hidden_states` are passed"});
+    }
+
+    TEST_CASE("an encoder refuses what only a decoder takes: states to look at, a cache, cross-attentions") {
+        stage14::Model model = make("absolute");
+        std::vector<PastKeyValue> past;
+        std::vector<Tensor> kept;
+        BertInput told{.input_ids = Tokens(1, 2, {5, 6})}, cache = told, cross = told;
+        told.encoder_hidden_states = Tensor::zeros({1, 3, 16});
+        cache.past_key_values = &past, cross.cross_attentions = &kept;
+        for (const BertInput& wrong : {told, cache, cross})
+            check_error([&] { model.encode(wrong); }, {"would ignore encoder_hidden_states, past_key_values"});
+        CHECK(past.empty());
     }
 
     TEST_CASE("past and new tokens together may not be longer than the positions") {
@@ -331,7 +402,7 @@ TEST_SUITE("translate") {
         for (const std::string& kind : kinds) {
             Options o = tiny();
             o.positions = kind;
-            Translation objective(o, few_pairs(), make_stage);
+            Translation objective(o, all_pairs(), make_stage);
             Rng rng(1), initialisation(1);
             auto batch = objective.draw(Part::train, rng);
             auto model = objective.make_model(initialisation);
@@ -348,7 +419,7 @@ TEST_SUITE("translate") {
 
     TEST_CASE("threads: any number of them gives the loss and the gradients of one, padding and all") {
         Options o = tiny();
-        Translation objective(o, few_pairs(), make_stage);
+        Translation objective(o, all_pairs(), make_stage);
         Rng rng(3);
         auto batch = objective.draw(Part::train, rng);
         auto train = [&](int threads) {
@@ -371,7 +442,7 @@ TEST_SUITE("translate") {
 
     TEST_CASE("golden run: ten steps on the pairs, the same losses as ever") {
         Options o = tiny(0.1);
-        Translation objective(o, few_pairs(), make_stage);
+        Translation objective(o, all_pairs(), make_stage);
         Trainer trainer(o, objective);
         std::vector<double> losses;
         for (int i = 0; i < 10; ++i) losses.push_back(trainer.step());
@@ -386,7 +457,7 @@ TEST_SUITE("translate") {
             CAPTURE(kind);
             Options o = tiny();
             o.positions = kind;
-            Translation objective(o, few_pairs(), make_stage);
+            Translation objective(o, all_pairs(), make_stage);
             Rng rng(1);
             auto model = objective.make_model(rng);
             uint64_t seed = 0;
@@ -394,7 +465,7 @@ TEST_SUITE("translate") {
                 std::ranges::copy(random_tensor(tensor.shape(), ++seed, 0.4).values(), tensor.values().begin());
             Translator translator{static_cast<const EncoderDecoder&>(*model), objective.tokenizer, 64};
             std::vector<std::string> texts{""}, one_by_one{""};
-            for (size_t i = 0; i < 12; ++i) texts.push_back(encode_utf8(few_pairs().val[i].source));
+            for (size_t i = 0; i < 12; ++i) texts.push_back(encode_utf8(all_pairs().val[i].source));
             for (size_t i = 1; i < texts.size(); ++i) one_by_one.push_back(translate(translator, {texts[i]})[0]);
             std::vector<std::string> together = translate(translator, texts);
             CHECK(together == one_by_one);
@@ -403,9 +474,42 @@ TEST_SUITE("translate") {
         }
     }
 
+    TEST_CASE("an empty text costs no step, and holds up nobody beside it") {
+        Options o = tiny();
+        const CharacterTokenizer tokenizer = Translation(o, all_pairs(), make_stage).tokenizer;
+        for (const auto& [texts, steps] : std::map<std::vector<std::string>, int>{
+                 {{""}, 0}, {{"", ""}, 0}, {{"a", "", "red", ""}, 4}, {{"red"}, 4}}) {  // a character each and [SEP]
+            Copier copier(tokenizer.size());
+            CHECK(translate({copier, tokenizer, 64}, texts) == texts);
+            CHECK(copier.steps == steps);
+        }
+    }
+
+    TEST_CASE("each sentence is held against its own translation, though they are translated in parts on two threads") {
+        ParallelCorpus text{"numbers", {}, {}, 0, false};
+        for (int i = 0; i < 60; ++i) {  // of different lengths; every seventh translation is not what a copier writes
+            std::u32string number = decode_utf8(std::to_string(7 * i * i), "a number");
+            text.val.push_back({number, i % 7 ? number : number + U"!"});
+        }
+        text.train = text.val;
+        Options o = tiny();
+        o.threads = 2, o.eval_batches = 4;
+        Translation objective(o, text, make_stage);
+        Copier copier(objective.tokenizer.size());
+        nlohmann::json found;
+        std::string sample;
+        objective.show(copier, [&](const nlohmann::json& it, const std::string& shown, const std::string&) {
+            found = it, sample = shown;
+        });
+        CHECK(found["judged"] == nlohmann::json{{"sentences", 60}, {"exact", 51}});
+        CHECK(found["final"]["exact"] == 51 / 60.0);
+        CHECK(sample.starts_with("0\n    0\n    it should be: 0!\n7\n    7\n28\n    28\n"));
+        CHECK(objective.remark(0, &copier) == "17 of 20 unseen sentences exact");
+    }
+
     TEST_CASE("a text with an unknown character is refused by its name, too long a one with the limit") {
         Options o = tiny();
-        Translation objective(o, few_pairs(), make_stage);
+        Translation objective(o, all_pairs(), make_stage);
         Rng rng(1);
         auto model = objective.make_model(rng);
         Translator translator{static_cast<const EncoderDecoder&>(*model), objective.tokenizer, 20};
@@ -416,28 +520,61 @@ TEST_SUITE("translate") {
         check_error([&] { translate(translator, {"The lamp is flat."}); }, {"scores are not numbers", "damaged"});
     }
 
-    TEST_CASE("alignment: a row for each written character and the end, of weights that sum to 1 for each head") {
+    TEST_CASE("alignment: in the row of each written token stands where the decoder looked as it chose that one") {
         Options o = tiny();
-        Translation objective(o, few_pairs(), make_stage);
+        Translation objective(o, all_pairs(), make_stage);
         Rng rng(1);
         auto model = objective.make_model(rng);
-        Translator translator{static_cast<const EncoderDecoder&>(*model), objective.tokenizer, 64};
+        uint64_t seed = 0;
+        for (auto& [name, tensor] : model->parameters)  // so large that no two rows are alike
+            std::ranges::copy(random_tensor(tensor.shape(), ++seed, 0.4).values(), tensor.values().begin());
+        const CharacterTokenizer& t = objective.tokenizer;
+        Translator translator{static_cast<const EncoderDecoder&>(*model), t, 64};
         Alignment alignment = align(translator, "At the road", "路边");
-        CHECK(alignment.read.size() == 13);
-        CHECK(alignment.written.size() == 3);
+        CHECK(alignment.read == encoder_tokens(translator, "At the road"));
+        CHECK(t.decode(alignment.written) == "路边[SEP]");
         REQUIRE(alignment.cross_attentions.size() == 2);
-        for (const Tensor& weights : alignment.cross_attentions) {
-            CHECK(weights.shape() == Shape{1, 2, 3, 13});
-            for (size_t i = 0; i < 6; ++i) {
-                double total = 0;
-                for (real w : weights.values().subspan(i * 13, 13)) total += double(w);
-                CHECK(total == doctest::Approx(1));
+        NoGrad writing;
+        std::vector<int> before{t.cls};
+        Tensor states = translator.model.encode({.input_ids = Tokens(1, 13, alignment.read)});
+        for (int i = 0; i < 3; ++i) {
+            std::vector<Tensor> maps;
+            translator.model.decode(
+                {.input_ids = Tokens(1, i + 1, before), .encoder_hidden_states = states, .cross_attentions = &maps});
+            for (size_t layer : {0, 1}) {
+                CHECK(alignment.cross_attentions[layer].shape() == Shape{1, 2, 3, 13});
+                check_answer(slice(alignment.cross_attentions[layer], 2, i, i + 1), slice(maps[layer], 2, i, i + 1),
+                             rounding);
             }
+            before.push_back(alignment.written[size_t(i)]);
         }
     }
 
+    TEST_CASE("alignment: a translation that never ended has a row for each of its characters, and none for an end") {
+        Options o = tiny();
+        Translation objective(o, all_pairs(), make_stage);
+        Rng rng(1);
+        auto model = objective.make_model(rng);
+        Translator translator{static_cast<const EncoderDecoder&>(*model), objective.tokenizer, 4};
+        for (const auto& [translation, end] : std::map<std::string, std::string>{{"路边", "[SEP]"}, {"路边路", ""}}) {
+            Alignment alignment = align(translator, "At", translation);
+            CHECK(objective.tokenizer.decode(alignment.written) == translation + end);
+            for (const Tensor& weights : alignment.cross_attentions) CHECK(weights.shape() == Shape{1, 2, 3, 4});
+        }
+    }
+
+    TEST_CASE("the map of a layer is the mean of its heads") {
+        Tensor attention({1, 2, 2, 3}, {1, 0, 0, 0, 1, 0,            // head 0
+                                        0.5, 0.25, 0.25, 0, 0, 1});  // head 1
+        HeatMap map = mean_map("layer 0", attention, {"x", "y"}, {"a", "b", "c"});
+        CHECK(map.name == "layer 0");
+        CHECK(map.rows == std::vector<std::string>{"x", "y"});
+        CHECK(map.columns == std::vector<std::string>{"a", "b", "c"});
+        CHECK(map.values == std::vector<std::vector<double>>{{0.75, 0.125, 0.125}, {0, 0.5, 0.5}});
+    }
+
     TEST_CASE("the first line says how many sentences are left out of the validation part") {
-        ParallelCorpus text = few_pairs();
+        ParallelCorpus text = all_pairs();
         Options o = tiny();
         CHECK(Translation(o, text, make_stage).introduce().find("is for validation\n") != std::string::npos);
         text.val.pop_back(), text.seen = 1;
@@ -447,7 +584,7 @@ TEST_SUITE("translate") {
     }
 
     TEST_CASE("a text that begins with a byte order mark is read to its end") {
-        ParallelCorpus text = few_pairs(), same = text;
+        ParallelCorpus text = all_pairs(), same = text;
         text.train[0].source = U"\uFEFF" + text.train[0].source;
         same.train[0].source += U'\uFEFF';
         Options o = tiny();
@@ -455,7 +592,7 @@ TEST_SUITE("translate") {
     }
 
     TEST_CASE("pairs that do not fit the block are refused with what to do") {
-        ParallelCorpus text = few_pairs();
+        ParallelCorpus text = all_pairs();
         Options o = tiny();
         o.block_size = 20;
         check_error([&] { Translation(o, text, make_stage); },

@@ -130,6 +130,7 @@ TEST_SUITE("workshop") {
         for (int layer = 0; layer < 2; ++layer)
             for (int head = 0; head < 2; ++head) {
                 const Tensor& of_layer = weights[size_t(layer)];  // (1, heads, written, read)
+                REQUIRE(int(seen["written"].size()) == of_layer.size(2));
                 for (int i = 0; i < int(seen["written"].size()); ++i) {
                     Json places = look_at_row(opened, {"bad"}, "cross", layer, head, i)["places"];
                     REQUIRE(int(places.size()) == of_layer.size(3));

@@ -7,9 +7,6 @@ namespace babygpt {
 // Without a command, prints tables of what a step of training needs; with one, is run_bert. Returns the exit code.
 int measure_memory(int argc, char** argv, Options defaults, const MakeBert& make_model);
 
-// Texts have any length; chunks want a multiple of theirs. So what comes in is padded, and what comes out is cut again.
-std::unique_ptr<PreTrainingModel> whole_chunks(std::unique_ptr<PreTrainingModel> model, int chunk);
-
 template <class Model>
 int measure_memory(int argc, char** argv, const Options& defaults) {
     return measure_memory(argc, argv, defaults,

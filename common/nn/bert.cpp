@@ -16,8 +16,8 @@ void BertInput::check(Extra taken) const {
     if (head_mask.node && taken != with_head_mask) fail("this model would ignore head_mask; that of stage 15 takes it");
     if ((encoder_hidden_states.node || past_key_values || cross_attentions) && taken != with_decoding)
         fail(
-            "this model would ignore encoder_hidden_states, past_key_values and cross_attentions; that of stage 14 "
-            "takes them");
+            "this model would ignore encoder_hidden_states, past_key_values and cross_attentions; the decoder of stage "
+            "14 takes them");
     if (CheckpointScope::blocks() && grad_enabled()) check_keeps_nothing();
 }
 

@@ -33,7 +33,7 @@ struct BertInput {
     Tensor head_mask = {};  // (heads) or (layers, heads): 1 keeps a head, 0 switches it off; default: all are on
     // Where to keep what the layers compute, if it is wanted: output_hidden_states and output_attentions.
     std::vector<Tensor>* hidden_states = nullptr;     // (B, T, C): of the embeddings and after each layer
-    std::vector<Tensor>* attentions = nullptr;        // (B, heads, T, T) of each layer
+    std::vector<Tensor>* attentions = nullptr;        // (B, heads, T, T) of each layer, or past + T with a cache
     std::vector<Tensor>* cross_attentions = nullptr;  // (B, heads, T, S) of each layer
 
     int past_key_values_length() const;  // tokens written before the new ones

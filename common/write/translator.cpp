@@ -41,13 +41,15 @@ std::vector<std::string> translate(const Translator& translator, const std::vect
                                    bool use_cache) {
     NoGrad translating;
     const auto& [model, t, max_tokens] = translator;
-    std::vector<std::vector<int>> rows;
-    for (const std::string& text : texts) rows.push_back(encoder_tokens(translator, text));
+    std::vector<std::vector<int>> rows, written;
+    for (const std::string& text : texts) {
+        rows.push_back(encoder_tokens(translator, text));
+        written.push_back({text.empty() ? t.sep : t.cls});  // an empty one ends at once
+    }
     PaddedRows read = pad_rows(rows, t.pad);
     Mask seen = padding(read.lengths, read.ids.T);
     Tensor states = model.encode({.input_ids = read.ids, .attention_mask = seen});  // (B, S, C)
 
-    std::vector<std::vector<int>> written(texts.size(), {t.cls});
     std::vector<PastKeyValue> past;
     auto ended = [&](const std::vector<int>& row) { return row.back() == t.sep; };
     while (!std::ranges::all_of(written, ended) && int(written[0].size()) < max_tokens) {
@@ -61,24 +63,33 @@ std::vector<std::string> translate(const Translator& translator, const std::vect
                                                    : best_next(logits.values().subspan((b + 1) * row_size - V, V), t));
     }
     std::vector<std::string> translations;
-    for (size_t b = 0; b < texts.size(); ++b) {
-        auto first = written[b].begin() + 1, end = std::find(first, written[b].end(), t.sep);
-        translations.push_back(texts[b].empty() ? "" : t.decode({first, end}));
+    for (const std::vector<int>& row : written) {
+        auto first = row.begin() + 1, end = std::find(first, row.end(), t.sep);
+        translations.push_back(t.decode({first, end}));
     }
     return translations;
 }
 //< translate
 
+DecoderTokens decoder_tokens(const Translator& translator, const std::string& translation) {
+    const Tokenizer& t = translator.tokenizer;
+    std::vector<int> written = t.encode(translation, "translation"), before = written;
+    before.insert(before.begin(), t.cls);
+    if (int(before.size()) < translator.max_tokens)
+        written.push_back(t.sep);
+    else
+        before.pop_back();  // it never ended
+    return {before, written};
+}
+
 Alignment align(const Translator& translator, const std::string& text, const std::string& translation) {
     NoGrad looking;
-    const auto& [model, t, max_tokens] = translator;
-    Alignment result{encoder_tokens(translator, text), t.encode(translation, "translation"), {}};
-    std::vector<int> before = result.written;  // of each written token
-    before.insert(before.begin(), t.cls), result.written.push_back(t.sep);
-    Tensor states = model.encode({.input_ids = Tokens(1, int(result.read.size()), result.read)});
-    model.decode({.input_ids = Tokens(1, int(before.size()), before),
-                  .encoder_hidden_states = states,
-                  .cross_attentions = &result.cross_attentions});
+    const auto [before, written] = decoder_tokens(translator, translation);
+    Alignment result{encoder_tokens(translator, text), written, {}};
+    Tensor states = translator.model.encode({.input_ids = Tokens(1, int(result.read.size()), result.read)});
+    translator.model.decode({.input_ids = Tokens(1, int(before.size()), before),
+                             .encoder_hidden_states = states,
+                             .cross_attentions = &result.cross_attentions});
     return result;
 }
 

@@ -20,9 +20,16 @@ std::vector<int> encoder_tokens(const Translator& translator, const std::string&
 std::vector<std::string> translate(const Translator& translator, const std::vector<std::string>& texts,
                                    bool use_cache = true);
 
+// A translation place by place: the token that the decoder read there and the one that it wrote. It reads [CLS] first,
+// and writes [SEP] last, if the translation left room for it.
+struct DecoderTokens {
+    std::vector<int> before, written;  // T each
+};
+DecoderTokens decoder_tokens(const Translator& translator, const std::string& translation);
+
 // Where the decoder looks while it writes `translation`, in each layer.
 struct Alignment {
-    std::vector<int> read, written;        // T tokens each, with [CLS] and [SEP]; with [SEP]
+    std::vector<int> read, written;        // those of encoder_tokens; of decoder_tokens
     std::vector<Tensor> cross_attentions;  // (1, heads, written, read)
 };
 Alignment align(const Translator& translator, const std::string& text, const std::string& translation);

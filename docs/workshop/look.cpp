@@ -129,13 +129,8 @@ Reading read_to_fill(const Opened& opened, const Question& question) {
 Reading read_to_translate(const Opened& opened, const Question& question) {
     Translator translator{*opened.translator, opened.tokenizer, opened.options.block_size};
     std::string translation = translate(translator, {question.text})[0];
-    std::vector<int> read = encoder_tokens(translator, question.text),
-                     written = opened.tokenizer.encode(translation, "translation"), before = written;
-    before.insert(before.begin(), opened.tokenizer.cls);
-    if (int(before.size()) < opened.options.block_size)
-        written.push_back(opened.tokenizer.sep);
-    else
-        before.pop_back();  // it never ended
+    std::vector<int> read = encoder_tokens(translator, question.text);
+    const auto [before, written] = decoder_tokens(translator, translation);
     Recording recording;
     Tensor states = opened.translator->encode({.input_ids = Tokens(1, int(read.size()), read)});
     Tensor logits = opened.translator->decode(

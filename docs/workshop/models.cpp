@@ -9,18 +9,6 @@
 #include "common/base/format.h"
 #include "docs/workshop/stages.h"
 
-// And of 15, as stages.h has the others: it cuts heads out of a BERT, which only its own model can be without.
-#define main stage_main
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function"
-namespace {
-namespace stage_15_prune {
-#include "stages/15_prune.cpp"
-}
-}  // namespace
-#pragma GCC diagnostic pop
-#undef main
-
 namespace babygpt::workshop {
 
 namespace {
@@ -37,14 +25,7 @@ const Module& Opened::module() const {
     return *translator;
 }
 
-const std::map<std::string, MakeBert>& readers() {
-    static const std::map<std::string, MakeBert> all = [] {
-        std::map<std::string, MakeBert> makers = bert_stages;
-        makers["15_prune"] = make_bert<stage_15_prune::Model>;  // heads may have been cut out
-        return makers;
-    }();
-    return all;
-}
+const std::map<std::string, MakeBert>& readers() { return bert_stages; }
 
 Task task_of(const std::string& stage) {
     if (stages.contains(stage)) return Task::write;

@@ -24,7 +24,7 @@ struct Opened {
     const Module& module() const;
 };
 
-// Those that fill blanks, by stage: the BERTs, and the two stages that do something to one.
+// Those that fill blanks, by stage: the BERTs.
 const std::map<std::string, MakeBert>& readers();
 
 Task task_of(const std::string& stage);  // fails if its models cannot be looked into

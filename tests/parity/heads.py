@@ -44,6 +44,17 @@ def prune_heads(attention, heads):  # by the numbers that they have now
 #< heads
 
 
+def parse_heads(text):
+    """Heads by layer as 15 saves them: of "0:1;1:0,2" it makes {0: [1], 1: [0, 2]}."""
+    layers = (layer.split(":") for layer in text.split(";") if layer)
+    return {int(number): [int(head) for head in its.split(",")] for number, its in layers}
+
+
+def cut_out(model, heads):  # of a whole model, by layer
+    for number, its in heads.items():
+        prune_heads(model.bert.encoder["layer"][number].attention, its)
+
+
 def main():
     fixture, metadata = safetensors.load(ROOT / "tests/fixtures/heads.safetensors")
     model = BertForPreTraining(json.loads(metadata["config"])).eval()

@@ -22,8 +22,9 @@ SIZES = {"batch_size": 3, "block_size": 9, "n_embd": 10, "n_head": 2, "n_layer":
 
 def options_of(stage):
     gpt = stage >= "10"
-    relative = {"positions": "relative_key_query"} if stage >= "12" else {}
-    return {"stage": stage, "data": "tales", **SIZES, **relative, "dropout": 0.0, "steps": STEPS, "learning_rate": 0.03,
+    its_own = {"positions": "relative_key_query"} if stage >= "12" else {}
+    its_own |= {"pruned_heads": "0:1"} if stage == "15_prune" else {}
+    return {"stage": stage, "data": "tales", **SIZES, **its_own, "dropout": 0.0, "steps": STEPS, "learning_rate": 0.03,
             "warmup": 3 if gpt else 0, "decay": gpt, "weight_decay": 0.01, "clip": 0.5 if gpt else 0.0,
             "eval_interval": 10, "eval_batches": 1, "threads": 2, "seed": 1}
 

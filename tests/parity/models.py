@@ -8,6 +8,7 @@ from torch import nn
 
 from batches import SPECIAL
 from bert import BertForPreTraining, bert_config
+from heads import cut_out, parse_heads
 from translator import EncoderDecoder
 
 
@@ -155,5 +156,7 @@ def make_model(metadata):
     stage, vocab_size, options = int(metadata["stage"][:2]), len(metadata["vocabulary"]), json.loads(metadata["options"])
     if stage >= 13:
         twin = EncoderDecoder if stage == 14 else BertForPreTraining
-        return twin(bert_config(options, SPECIAL + vocab_size))
+        model = twin(bert_config(options, SPECIAL + vocab_size))
+        cut_out(model, parse_heads(options.get("pruned_heads", "")))
+        return model
     return Bigram(vocab_size) if stage == 1 else Model(stage, options, vocab_size)

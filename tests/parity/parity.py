@@ -19,7 +19,7 @@ import torch
 import safetensors
 from batches import CLS, MASK, SEP, SPECIAL, random_blocks, random_pairs, random_translations
 from compute import answer, compute
-from heads import mask_heads, prune_heads
+from heads import cut_out, mask_heads, parse_heads, prune_heads
 from models import make_model
 from stages import BERTS, ROOT, STAGES, TRANSLATORS
 
@@ -104,6 +104,14 @@ def write_pairs(file, text):
     file.write_text("".join(f"{piece}\t{piece[::-1]}\n" for piece in pieces), encoding="utf-8")
 
 
+def prune(checkpoint, pruned):
+    """What 15 leaves of a BERT without some of its heads."""
+    model, metadata = twin(checkpoint)
+    options = {**json.loads(metadata["options"]), "stage": "15_prune", "pruned_heads": "0:1;1:0,2"}
+    cut_out(model, parse_heads(options["pruned_heads"]))
+    safetensors.save(pruned, dict(model.named_parameters()), {**metadata, "stage": "15_prune", "options": json.dumps(options)})
+
+
 def random_batches(text, metadata, B, count):
     stage, vocabulary = metadata["stage"], metadata["vocabulary"]
     rng, ids = random.Random(2), [vocabulary.index(c) for c in text if c in vocabulary]  # that of a BERT has no line ends
@@ -122,13 +130,17 @@ The same weights and the same batch: largest relative error against PyTorch in d
     models = [(stage, stage, []) for stage in STAGES]
     models += [(f"{stage[:2]} {kind}", stage, ["--positions", kind]) for stage in BERTS + TRANSLATORS for kind in KINDS]
     for name, stage, settings in models:
-        settings += [f"--{option}={size}" for option, size in SIZES.items() if stage >= SINCE.get(option, "")]
-        settings += ["--dropout=0", "--warmup=20"] if stage >= "10" else []
-        settings += ["--tokens=0"] if stage in STAGES else []
-        data = directory / ("pairs" if stage in TRANSLATORS else "text")
-        run(BUILD / stage, "train", "--data", data, "--steps", 0, "--eval-batches", 1, "--threads", 2,
-            "--out", directory / name, *settings)
         checkpoint = directory / name / "model.safetensors"
+        if stage == "15_prune":
+            checkpoint.parent.mkdir()
+            prune(directory / name.replace("15", "13") / "model.safetensors", checkpoint)
+        else:
+            settings += [f"--{option}={size}" for option, size in SIZES.items() if stage >= SINCE.get(option, "")]
+            settings += ["--dropout=0", "--warmup=20"] if stage >= "10" else []
+            settings += ["--tokens=0"] if stage in STAGES else []
+            data = directory / ("pairs" if stage in TRANSLATORS else "text")
+            run(BUILD / stage, "train", "--data", data, "--steps", 0, "--eval-batches", 1, "--threads", 2,
+                "--out", directory / name, *settings)
         model, metadata = twin(checkpoint)
         options = {**json.loads(metadata["options"]), "steps": STEPS}
         batches = random_batches(text, metadata, SIZES["batch-size"], STEPS)
@@ -173,6 +185,8 @@ Checkpoints of real runs of 20 steps, loaded into PyTorch in float: difference o
     text = subprocess.run([BUILD / "corpus", "write", "tales"], capture_output=True, text=True, check=True).stdout
     (directory / "tales").write_text(text)  # from a file: a run on the built-in text ends with many tales to judge
     for stage in STAGES + BERTS + TRANSLATORS:
+        if stage == "15_prune":
+            continue  # compare_pruned has its model
         data = ["--data", directory / "tales", "--tokens", 0] if stage in STAGES else []
         run(BUILD / stage, "train", *data, "--steps", 20, "--eval-interval", 20, "--eval-batches", 2,
             "--out", directory / "runs" / stage)
@@ -205,8 +219,7 @@ def compare_pruned(directory):
             theirs = model.bert(ids, torch.zeros_like(ids), torch.ones_like(ids))[0]
         return error(ours[f"hidden_states.{len(layers)}"], theirs)
 
-    heads = {layers[int(number)].attention: [int(head) for head in its.split(",")]  # LAYER:HEAD,HEAD; ...
-             for number, its in (layer.split(":") for layer in gone.split(";"))}
+    heads = {layers[number].attention: its for number, its in parse_heads(gone).items()}
     hooks = [mask_heads(attention, torch.tensor([float(h not in its) for h in range(attention["self"].heads)]))
              for attention, its in heads.items()]
     masked = difference()

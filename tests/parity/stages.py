@@ -12,4 +12,4 @@ def stages_with(*calls):  # but for those that only `make mpi` builds: their mod
 
 
 STAGES, TRANSLATORS = stages_with("run_stage"), stages_with("run_translate")  # the first ones write
-BERTS = stages_with("run_bert", "measure_memory")
+BERTS = stages_with("run_bert", "run_prune", "measure_memory")
