@@ -191,7 +191,7 @@ TEST_SUITE("pretraining") {
     }
 
     TEST_CASE("a stranger is neither the sentence that follows nor the first one itself") {
-        Sentences text = few_tales();
+        Sentences text = built_in_tales();
         text.train.clear();  // lines 0 to 3 of a file, each one after the other
         for (int line = 0; line < 3; ++line) {
             text.train.push_back({line, line + 1, line, 0});
@@ -213,7 +213,7 @@ TEST_SUITE("pretraining") {
     }
 
     TEST_CASE("examples: a _ that stands in the text is a character, and no blank") {
-        Sentences text = few_tales();
+        Sentences text = built_in_tales();
         text.tokenizer = CharacterTokenizer(Vocabulary(text.tokenizer.characters.characters + U"_"));
         const int bar = text.tokenizer.encode(U"_", "text")[0];
         for (Sentences::Pair& pair : text.val) pair = {0, 1, pair.document, 0};
