@@ -259,6 +259,7 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
     }
     for (const std::string& extra : command.remaining())
         if (extra != "--") refuse_unknown(command, extra);  // what stands behind -- is a text
+    while (options.out.size() > 1 && options.out.ends_with('/')) options.out.pop_back();  // which Tab adds
     options.texts.resize(chosen->arguments.size());
     if (!options.texts.empty() && chosen->arguments.back()[0] == '[' && options.texts.back().empty())
         options.texts.pop_back();

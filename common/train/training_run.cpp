@@ -17,15 +17,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-Options without_slashes(Options options) {  // at the end of --out
-    while (options.out.size() > 1 && options.out.ends_with('/')) options.out.pop_back();
-    return options;
-}
-
 }  // namespace
 
 TrainingRun::TrainingRun(const Options& o, const Objective& what, size_t count)
-    : options(without_slashes(o)),
+    : options(o),
       objective(what),
       parameters(count) {
     catch_signals();
