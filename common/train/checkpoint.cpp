@@ -273,10 +273,13 @@ SavedModel parse_model(std::string_view bytes, const std::string& file, const Op
     if (vocabulary.characters != characters)
         fail(file, " is damaged: its vocabulary is not in order, or has a character twice");
     // A model is built before it is filled, so its sizes must be ones that the file can fill.
-    double numbers = 0, C = options.n_embd, V = vocabulary.size();
+    double numbers = 0;
     for (const auto& [name, tensor] : checkpoint.tensors) numbers += double(tensor.count());
-    if (V < 1 || C * (options.block_size + V) > numbers || (C == 0 && V * V > numbers) ||
-        C * C * options.n_layer > numbers || options.n_layer > double(checkpoint.tensors.size()))
+    const double C = options.n_embd, V = vocabulary.size(), T = options.block_size;
+    const bool by_distance = options.positions.starts_with("relative") && stage.task == Task::write;  // BERTs have both
+    const double places = by_distance ? (2 * T - 1) * C / options.n_head : T * C;
+    if (V < 1 || V * C + places > numbers || (C == 0 && V * V > numbers) || C * C * options.n_layer > numbers ||
+        options.n_layer > double(checkpoint.tensors.size()))
         fail(file, " is damaged: its options and its vocabulary do not fit its tensors");
     const std::string& digits = checkpoint.about("corpus_hash", file);
     uint64_t hash = 0;
