@@ -56,7 +56,7 @@ class TranslationBatch : public DrawnBatch {
                                            .attention_mask = own,
                                            .encoder_hidden_states = states,
                                            .encoder_attention_mask = seen});  // (B, T, V)
-        return cross_entropy(logits, padded(labels, ignore_index).ids, written);
+        return cross_entropy(std::move(logits), padded(labels, ignore_index).ids, written);
     }
 
   private:
