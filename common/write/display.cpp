@@ -74,7 +74,7 @@ void Display::show_surprise(char32_t character, double nats) const {
         std::printf("%s %5.2f\n", shown(character, 2).c_str(), nats);
         return;
     }
-    int warmth = std::min(5, int(nats));  // from green, expected, to red: less likely than 1 in e^5
+    int warmth = int(std::min(5.0, nats));  // from green, expected, to red: less likely than 1 in e^5
     std::string text = character == U'\n' ? "\n" : shown(character);
     std::printf("\033[38;5;%dm%s\033[0m", 16 + 36 * warmth + 6 * (5 - warmth), text.c_str());
 }
