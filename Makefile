@@ -16,7 +16,7 @@ PACKAGES := g++ libxtensor-dev libxtensor-blas-dev libxsimd-dev libopenblas-dev 
             libutfcpp-dev libutf8proc-dev libedit-dev libcpp-httplib-dev doctest-dev clang-format patch python3
 
 # For the machine it is built on; PORTABLE=1 makes programs that run on any machine of this kind, and slower.
-MACHINE := $(if $(PORTABLE),,-march=native -mprefer-vector-width=512)
+MACHINE := $(if $(PORTABLE),,-march=native $(if $(filter x86_64,$(shell uname -m)),-mprefer-vector-width=512))
 # gcc 12 warns without cause inside the AVX-512 intrinsics and std::string (its bugs 105593 and 105651).
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict
 CXXFLAGS := -std=c++20 -g1 -O3 $(MACHINE) -DXTENSOR_USE_XSIMD $(WARNINGS) -I. -MMD -MP -pthread $(EXTRA)
