@@ -15,6 +15,7 @@ class Project : public Shell {
         works(*this,
               "cp -r '" + here + "'/{Makefile,common,data,docs,stages,tests} .; mkdir -p build; touch build/.packages");
         write("cxx", R"(#!/bin/sh
+[ "$1" != -dumpversion ] || exit
 echo "$@" >>calls
 while [ "$1" != -o ]; do shift; done
 printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' >"$2"
