@@ -63,8 +63,11 @@ void TrainingRun::check_loss(int step, double loss) {
     progress.say("");
     const char* what = std::isnan(loss) ? "NaN" : "infinite";
     if (trained_tokens == 0)
-        fail("the loss is ", what,
-             " before the first step: the model calls something impossible that comes in the text");
+        fail("the loss is ", what, " before the first step: ",
+             std::isnan(loss)
+                 ? "something is computed that is no number, as 0 / 0 and inf - inf are; look at what each "
+                   "part of the model returns, in their order"
+                 : "the model calls something impossible that comes in the text");
     fail("the loss became ", what, " at step ", step, ": the updates overshoot; try a lower --learning-rate than ",
          options.learning_rate);
 }
