@@ -1,9 +1,10 @@
 // What a model's file says beside its tensors: options, vocabulary, the text's hash; and what the programs make of it.
+#include "common/train/saved_model.h"
+
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "common/text/utf8.h"
-#include "common/train/checkpoint.h"
 #include "tests/check.h"
 #include "tests/damaged.h"
 #include "tests/shell.h"

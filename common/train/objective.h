@@ -4,7 +4,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 
-#include "common/train/checkpoint.h"
+#include "common/train/saved_model.h"
 
 namespace babygpt {
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 
+#include "common/nn/optim.h"
 #include "common/train/objective.h"
 #include "common/train/progress.h"
 #include "common/train/run_directory.h"
