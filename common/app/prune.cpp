@@ -34,7 +34,7 @@ struct Opened {
 };
 
 Opened open_model(const std::string& directory, const Options& stage) {
-    std::string file = directory + "/model.safetensors";
+    std::string file = best_file(directory);
     Options as_saved = stage;
     std::error_code error;
     // Only the first rank looks, as others need not see the file; saved_by tells the error, if there is one.
@@ -264,9 +264,8 @@ void Pruning::save_without(const HeadsByLayer& heads) {
 
     auto write = [&](const std::string& name, const std::string& bytes) { write_whole(given.out + "/" + name, bytes); };
     for (const Objective::File& file : objective.files()) write(file.name, file.text);
-    write("model.safetensors", to_safetensors(objective.describe(*small, options.steps, losses)));
-    write("metrics.csv", format("step,train_loss,val_loss,tokens_per_second,seconds\n%d,%.6f,%.6f,%.0f,0\n",
-                                options.steps, losses.train, losses.val, speed));
+    write_whole(best_file(given.out), to_safetensors(objective.describe(*small, options.steps, losses)));
+    write("metrics.csv", metrics_csv({{options.steps, losses, speed, 0}}));
     write("samples.txt", sample + "\n");
     write("heads.svg", loss_against_heads(found));
     write("run.json", found.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");  // a path may be no UTF-8

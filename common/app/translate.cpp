@@ -79,7 +79,7 @@ int run_translate(int argc, char** argv, Options defaults, const MakeTranslator&
     return guarded(defaults.stage, [&] {
         Options options = defaults;
         if (parse_options(argc, argv, options) == Command::translate) {
-            std::string file = options.model + "/model.safetensors";
+            std::string file = best_file(options.model);
             SavedModel saved = load_model(file, defaults);
             CharacterTokenizer tokenizer(saved.vocabulary);
             auto model = make_from(saved.checkpoint, file, make_model, bert_config(saved.options, tokenizer.size()));

@@ -19,6 +19,13 @@ using Json = nlohmann::json;
 
 }  // namespace
 
+std::string metrics_csv(const std::vector<Evaluation>& rows) {
+    std::string csv = "step,train_loss,val_loss,tokens_per_second,seconds\n";
+    for (const auto& [step, losses, tokens_per_second, seconds] : rows)
+        csv += format("%d,%.6f,%.6f,%.1f,%.3f\n", step, losses.train, losses.val, tokens_per_second, seconds);
+    return csv;
+}
+
 TrainingRun::TrainingRun(const Options& o, const Objective& what, size_t count)
     : options(o),
       objective(what),
@@ -95,7 +102,7 @@ void TrainingRun::record(int step, Losses losses, const Module* model) {
     if (better) best = losses, best_step = step;
     best_is_unplanned = better && !planned(step);
     if (planned(step)) recent_seconds = recent_tokens = 0;
-    write_metrics();
+    write("metrics.csv", metrics_csv(rows));
     if (planned(step) && model && ranks::first()) {
         std::string bytes = to_safetensors(objective.describe(*model, step, losses));
         if (better) write_whole(best_file(options.out), bytes);
@@ -105,7 +112,7 @@ void TrainingRun::record(int step, Losses losses, const Module* model) {
     mark = Clock::now();
 }
 
-std::string TrainingRun::describe(const Row& row, const Module* model) const {
+std::string TrainingRun::describe(const Evaluation& row, const Module* model) const {
     return table_row(row.step, row.losses.train, row.losses.val, row.tokens_per_second) + "   " +
            objective.remark(row.losses.val, model) + "\n";
 }
@@ -114,14 +121,6 @@ double TrainingRun::seconds() const { return std::chrono::duration<double>(Clock
 
 void TrainingRun::write(const std::string& name, const std::string& bytes) const {
     if (ranks::first()) write_whole(options.out + "/" + name, bytes);
-}
-
-void TrainingRun::write_metrics() const {
-    std::string csv = "step,train_loss,val_loss,tokens_per_second,seconds\n";
-    for (const Row& row : rows)
-        csv += format("%d,%.6f,%.6f,%.1f,%.3f\n", row.step, row.losses.train, row.losses.val, row.tokens_per_second,
-                      row.seconds);
-    write("metrics.csv", csv);
 }
 
 void TrainingRun::finish(Module& model) {
