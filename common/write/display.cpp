@@ -3,11 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <clocale>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cwchar>
 #include <numeric>
 
 #include "common/text/utf8.h"
@@ -42,20 +40,16 @@ std::string visible(const std::string& token) {
 }
 
 std::string shown(char32_t character, int width) {
-    std::string text = encode_utf8({&character, 1});
-    int columns = wcwidth(wchar_t(character));
-    if (character == U'\n') text = "⏎", columns = 1;
-    if (character == U'\t') text = "⇥", columns = 1;
-    if (columns < 0 || character == 0) text = describe(character), columns = int(text.size());
-    return text + std::string(size_t(std::max(0, width - columns)), ' ');
+    std::string text = is_control(character) ? describe(character) : encode_utf8({&character, 1});
+    if (character == U'\n') text = "⏎";
+    if (character == U'\t') text = "⇥";
+    return text + std::string(size_t(std::max(0, width - terminal_columns(text))), ' ');
 }
 
 Display::Display(const Vocabulary& v, const Options& o)
     : vocabulary(v),
       show(o.show),
-      colours(isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR")) {
-    std::setlocale(LC_CTYPE, "C.UTF-8");  // for wcwidth
-}
+      colours(isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR")) {}
 
 void Display::operator()(int token, std::span<const real> logits) const {
     char32_t character = vocabulary.characters[size_t(token)];
