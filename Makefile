@@ -206,11 +206,11 @@ $(BUILD)/stages.inc: Makefile $(wildcard stages/*.cpp)
 	@mkdir -p $(@D)
 	@{ printf 'namespace stage_%s {\n#include "stages/%s.cpp"\n}\n' $(foreach s,$(LANGUAGE) $(BERTS) $(TRANSLATORS),$s $s); \
 	   echo 'const std::map<std::string, babygpt::MakeModel> stages = {'; \
-	   printf '    {"%s", make<stage_%s::Model>},\n' $(foreach s,$(LANGUAGE),$s $s); echo '};'; \
+	   printf '    {"%s", babygpt::maker<stage_%s::Model>()},\n' $(foreach s,$(LANGUAGE),$s $s); echo '};'; \
 	   echo 'const std::map<std::string, babygpt::MakeBert> bert_stages = {'; \
-	   printf '    {"%s", make_bert<stage_%s::Model>},\n' $(foreach s,$(BERTS),$s $s); echo '};'; \
+	   printf '    {"%s", babygpt::maker<stage_%s::Model>()},\n' $(foreach s,$(BERTS),$s $s); echo '};'; \
 	   echo 'const std::map<std::string, babygpt::MakeTranslator> translator_stages = {'; \
-	   printf '    {"%s", make_translator<stage_%s::Model>},\n' $(foreach s,$(TRANSLATORS),$s $s); echo '};'; } >$@
+	   printf '    {"%s", babygpt::maker<stage_%s::Model>()},\n' $(foreach s,$(TRANSLATORS),$s $s); echo '};'; } >$@
 
 # The tests run in float, as the programs compute. Those that compare gradients with finite differences run in double too.
 DOUBLE_TESTS := $(shell grep -lE 'check_gradients|sizeof\(real\)|DOCTEST_CONFIG_IMPLEMENT' tests/*.cpp) tests/fixture.cpp tests/shell.cpp

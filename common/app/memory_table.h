@@ -12,8 +12,7 @@ std::unique_ptr<PreTrainingModel> whole_chunks(std::unique_ptr<PreTrainingModel>
 
 template <class Model>
 int measure_memory(int argc, char** argv, const Options& defaults) {
-    return measure_memory(argc, argv, defaults,
-                          [](const BertConfig& c, Rng& rng) { return std::make_unique<Model>(c, rng); });
+    return measure_memory(argc, argv, defaults, maker<Model>());
 }
 
 }  // namespace babygpt

@@ -28,6 +28,13 @@ class DrawnBatch {
 // layer writes is then still in cache when the next one reads it.
 void for_chunks(const DrawnBatch& batch, int first, int last, const std::function<void(int first, int last)>& f);
 
+// What makes models of a kind: from options and the size of a vocabulary, or from a BERT's configuration, and from a
+// stream for their start.
+template <class Model>
+constexpr auto maker() {
+    return [](auto&&... from) { return std::make_unique<Model>(from...); };
+}
+
 class Objective {
   public:
     virtual ~Objective() = default;
