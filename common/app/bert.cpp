@@ -8,11 +8,11 @@
 #include "common/app/main.h"
 #include "common/base/files.h"
 #include "common/base/format.h"
+#include "common/base/thread_pool.h"
 #include "common/train/pretrained.h"
 #include "common/train/training_loop.h"
 #include "common/write/display.h"
 #include "common/write/fill.h"
-#include "common/write/writing.h"
 
 namespace babygpt {
 

@@ -11,12 +11,12 @@
 #include "common/base/files.h"
 #include "common/base/format.h"
 #include "common/base/signals.h"
+#include "common/base/thread_pool.h"
 #include "common/draw/svg.h"
 #include "common/train/evaluate.h"
 #include "common/train/heads.h"
 #include "common/train/ranks.h"
 #include "common/train/training_loop.h"
-#include "common/write/writing.h"
 
 namespace babygpt {
 
