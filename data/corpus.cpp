@@ -1,7 +1,6 @@
 // The built-in corpora on the command line: write one, print its entropy, judge a text or translations by the grammar.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -9,6 +8,7 @@
 #include "common/app/guarded.h"
 #include "common/base/error.h"
 #include "common/base/files.h"
+#include "common/base/signals.h"
 #include "common/text/pairs.h"
 #include "common/text/utf8.h"
 #include "data/grammar.h"
@@ -87,7 +87,7 @@ void run(const CLI::App& app, const Wish& wish) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error to report, not a silent death
+    survive_closed_pipes();
     Wish wish;
     CLI::App app{
         "The built-in corpora: little English tales, Chinese verses, or pairs: sentences of tales and their "
