@@ -1,6 +1,6 @@
 // The built-in corpora on the command line: write one, print its entropy, judge a text or translations by the grammar.
 #include <CLI/CLI.hpp>
-#include <csignal>
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -8,6 +8,7 @@
 #include "common/app/guarded.h"
 #include "common/base/error.h"
 #include "common/base/files.h"
+#include "common/base/signals.h"
 #include "common/text/pairs.h"
 #include "common/text/utf8.h"
 #include "data/grammar.h"
@@ -86,7 +87,7 @@ void run(const CLI::App& app, const Wish& wish) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error to report, not a silent death
+    survive_closed_pipes();
     Wish wish;
     CLI::App app{
         "The built-in corpora: little English tales, Chinese verses, or pairs: sentences of tales and their "
@@ -104,16 +105,23 @@ int main(int argc, char** argv) {
     entropy->add_option("grammar", wish.grammar, "tales or verses; a translation leaves no choice")
         ->required()
         ->check(CLI::IsMember({"tales", "verses"}));
+    // Without leading zeros, with which CLI11 would take a number for octal.
+    auto decimal = [](std::string word) {
+        return word.erase(0, std::min(word.find_first_not_of('0'), word.size() - 1));
+    };
     for (CLI::App* command : {write, entropy}) {
         command->add_option("--seed", wish.seed, "another seed, another text")
             ->capture_default_str()
+            ->transform(decimal)
             ->check(CLI::Range(int64_t{0}, INT64_MAX));
         command->add_option("--bytes", wish.bytes, "its size; the last tale is always whole")
             ->capture_default_str()
+            ->transform(decimal)
             ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}));
     }
     write->add_option("--count", wish.count, "how many pairs")
         ->capture_default_str()
+        ->transform(decimal)
         ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
     judge
         ->add_option("file", wish.file,

@@ -4,17 +4,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/base/format.h"
 #include "common/base/rng.h"
 
 namespace babygpt {
 
 namespace {
-
-size_t count_characters(std::string_view text) {
-    size_t n = 0;
-    for (char c : text) n += (c & 0xc0) != 0x80;  // every byte but a continuation starts a code point
-    return n;
-}
 
 std::string_view trim(std::string_view s) {
     size_t first = s.find_first_not_of(' ');
@@ -108,7 +103,7 @@ struct Grammar::Writer {
 
     void write(std::string_view text) {
         out.text += text;
-        out.characters += count_characters(text);
+        out.characters += utf8_length(text);
     }
 
     const Alternative& choose(const Rule& rule) {
@@ -202,7 +197,7 @@ struct Grammar::Mean {
             nats += p * a.nats;
             for (const Part& part : a.parts) {
                 Memory& m = memory[part.rule];
-                double length = p * static_cast<double>(count_characters(part.text)), before = characters;
+                double length = p * static_cast<double>(utf8_length(part.text)), before = characters;
                 switch (part.kind) {
                     case Part::say:
                         characters += length;

@@ -1,6 +1,7 @@
 // Stage 13 as a user types it: trains, fills blanks, says what follows, and opens what Hugging Face saved.
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 
 #include "common/base/files.h"
 #include "common/base/format.h"

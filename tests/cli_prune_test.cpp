@@ -100,7 +100,22 @@ TEST_SUITE("command line: prune") {
         CHECK(says(said, "model   one: 2 heads in 2 layers"));  // nothing is left to be cut
         CHECK(run_json(shell, "two")["options"]["pruned_heads"] == run_json(shell, "one")["options"]["pruned_heads"]);
         CHECK(tensors(shell, "one/model.safetensors") == tensors(shell, "two/model.safetensors"));
-        CHECK(says(works(shell, "15_prune --tolerance 1000 --out one"), "kept    the earlier run, as one.1/"));
+        CHECK(says(works(shell, "15_prune --tolerance 1000 --out one/"), "kept    the earlier run, as one.1/"));
+    }
+
+    TEST_CASE("while it weighs heads no other run takes its directory" * with_programs()) {
+        Shell shell;
+        write_lines(shell);
+        works(shell, train_quickly + " --eval-batches 100");
+        Result result = shell(
+            "15_prune --tolerance 1000 --out run >log & run=$!; "
+            "while ! grep -q '^none' log && kill -0 $run; do sleep 0.01; done; kill -STOP $run; "
+            "15_prune --tolerance 1000 --out run; code=$?; kill -CONT $run; wait $run && exit $code");
+        CHECK(result.code == 2);
+        CHECK(is_one_line(result.err));
+        CHECK(says(result.err, "another run is writing to run"));
+        CHECK(run_json(shell, "run")["cuts"].size() == 6);
+        CHECK(!shell.has("run.1"));
     }
 
     TEST_CASE("a small model is trained on; stopped and resumed it ends with the same bytes" * with_programs()) {

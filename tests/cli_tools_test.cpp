@@ -15,6 +15,7 @@ class Project : public Shell {
         works(*this,
               "cp -r '" + here + "'/{Makefile,common,data,docs,stages,tests} .; mkdir -p build; touch build/.packages");
         write("cxx", R"(#!/bin/sh
+[ "$1" != -dumpversion ] || exit
 echo "$@" >>calls
 while [ "$1" != -o ]; do shift; done
 printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' >"$2"
@@ -199,7 +200,7 @@ mkdir -p "$2"; echo '{"best": {"val_loss": '$(cat loss)'}, "parameters": '$(cat 
         Project project;
         project.write("apt-get", R"(#!/bin/sh
 case "$*" in
-    update) echo 'Get:1 http://deb lists'; echo 'Get:2 http://deb lists' ;;
+    update) echo 'Get:1 http://deb lists'; echo 'Get:2 http://deb lists'; [ -z "$STALE" ] ;;
     *) echo '1 upgraded, 2 newly installed, 0 to remove and 0 not upgraded.'
        for p in a b c; do echo "Get:1 http://deb $p"; done
        for p in a b c; do echo "Unpacking $p ..."; done
@@ -215,9 +216,14 @@ esac
               "unpacking 3 of 3 packages\r", "setting up 1 of 3 packages\r", "setting up 3 of 3 packages\r\033[K"})
             CHECK_MESSAGE(says(seen, words), words);
         CHECK(works(project, install) == "installing a b ...\ndownloading 1 lists of packages\n");
+        CHECK(project("STALE=1 " + install).code == 0);  // some lists could not be had
         Result failed = project("FAIL=1 " + install);
         CHECK(failed.code == 1);
         CHECK(failed.err.ends_with("E: no space left\ncould not install a b: see above; is there a network?\n"));
+        works(project, "rm sudo; echo 'echo 1000' > id; chmod +x id; mkdir bin; ln -s $(which bash grep) bin");
+        failed = project("PATH=$PWD:$PWD/bin tests/install a b");
+        CHECK(failed.code == 1);
+        CHECK(failed.err == "there is no sudo here; as root: apt-get install a b\n");
     }
 
     TEST_CASE("report: a field of another type, or what cannot be drawn, is refused" * with_programs()) {

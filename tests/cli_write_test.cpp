@@ -1,7 +1,10 @@
 // What goes into the sample command and comes out of it: standard input in every form, bytes that are no text, control
 // characters, and a system that gives no thread.
 #include <algorithm>
+#include <cstring>
 
+#include "common/text/utf8.h"
+#include "common/train/checkpoint.h"
 #include "tests/shell.h"
 
 using namespace babygpt;
@@ -112,6 +115,31 @@ TEST_SUITE("command line") {
         std::string coloured = works(shell, "python3 terminal.py " + sample + " --show surprise");
         CHECK_MESSAGE(says(coloured, "mU+0000\033[0m"), coloured);
         CHECK(says(coloured, "mU+001B\033[0m"));
+    }
+
+    TEST_CASE("--show surprise: what the model held to be impossible is as red as can be" * with_programs()) {
+        Shell shell;
+        write_small_text(shell);
+        works(shell, quick("02_position", 0) + " --out run");
+        std::string model = shell.read("run/model.safetensors");  // its last numbers are lm_head's biases
+        std::vector<float> biases(
+            decode_utf8(load_metadata(shell.path("run/model.safetensors"))["vocabulary"], "").size(), -800);
+        biases[1] = 0;
+        std::memcpy(model.data() + model.size() - 4 * biases.size(), biases.data(), 4 * biases.size());
+        shell.write("run/model.safetensors", model);
+        shell.write("terminal.py", terminal);
+        std::string shown = works(shell,
+                                  "python3 terminal.py 02_position sample --model run --tokens 2000 "
+                                  "--temperature 100 --top-k 0 --top-p 1 --show surprise");
+        size_t red = 0, green = 0, all = 0;
+        for (size_t at = 0; (at = shown.find("\033[38;5;", at)) != shown.npos; ++at) {
+            ++all;
+            red += shown.substr(at).starts_with("\033[38;5;196m");
+            green += shown.substr(at).starts_with("\033[38;5;46m");
+        }
+        CHECK(all == 2000);
+        CHECK(red > 0);
+        CHECK(red + green == all);
     }
 
     TEST_CASE("sampling goes on with one thread where the system gives no second" * with_programs()) {

@@ -179,6 +179,16 @@ TEST_SUITE("ops") {
         check_values(tanh(Tensor({3}, {-20, 0, real(std::log(2))})), {3}, {-1, 0, 0.6});     // (2 - 1/2) / (2 + 1/2)
     }
 
+    TEST_CASE("relu: what is no number stays so, forward and back, and does not become a sound 0") {
+        Tensor x = Tensor::parameter({3});
+        std::ranges::copy(std::vector<real>{NAN, -1, 2}, x.values().begin());
+        Tensor y = relu(x);
+        CHECK(std::isnan(y.values()[0]));
+        CHECK(y.values()[1] == 0);
+        sum(y * Tensor({3}, {3, 4, 5})).backward();
+        check_values(Tensor({3}, x.grad()), {3}, {3, 0, 5});
+    }
+
     TEST_CASE("by hand: matrices") {
         Tensor a({2, 2}, {1, 2, 3, 4}), b({2, 2}, {5, 6, 7, 8}), row({2}, {10, 20}), stack({2, 1, 2}, {1, 0, 0, 1});
         check_values(matmul(a, b), {2, 2}, {19, 22, 43, 50});

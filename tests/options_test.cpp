@@ -204,6 +204,18 @@ TEST_SUITE("options") {
                 "--positions is \"relative_key\", it was \"absolute\"");
     }
 
+    TEST_CASE("a whole number with leading zeros is what it says, and no octal" * with_programs()) {
+        Shell shell;
+        write_small_text(shell);
+        works(shell, quick("01_bigram") + " --steps 0010 --seed 011 --out run");
+        Json options = Json::parse(shell.read("run/run.json"))["options"];
+        CHECK(options["steps"] == 10);
+        CHECK(options["seed"] == 11);
+        for (const std::string line :
+             {"corpus write tales --bytes 100 --seed ", "corpus write pairs --seed 1 --count "})
+            CHECK(works(shell, line + "010") == works(shell, line + "10"));
+    }
+
     TEST_CASE("--help on a full disk is an error, as any other output is" * with_programs()) {
         Shell shell;
         for (const std::string command :

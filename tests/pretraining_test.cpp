@@ -4,6 +4,7 @@
 #include <map>
 
 #include "common/babygpt.h"
+#include "common/tensor/allocator.h"
 #include "common/train/training_step.h"
 #include "common/write/fill.h"
 #include "tests/bert_fixture.h"
@@ -251,6 +252,25 @@ TEST_SUITE("pretraining") {
             CHECK(other_loss == doctest::Approx(loss).epsilon(rounding));
             CHECK(difference(gradient, other) < 10 * rounding);
         }
+    }
+
+    TEST_CASE("the loss holds no second copy of the logits") {
+        Rng initialisation(1), rng(1);
+        stage13::Model model(bert_config(tiny(), few_tales().tokenizer.size()), initialisation);
+        MaskedPairs pairs = draw_pairs(few_tales(), Part::train, 6, 128, rng);
+        auto held = [&](const auto& compute) {  // by what is computed and its graph
+            compute();                          // what stays from the first time is not counted
+            size_t before = live_bytes();
+            auto result = compute();
+            return live_bytes() - before;
+        };
+        size_t logits = 0;
+        size_t by_output = held([&] {
+            BertForPreTrainingOutput out = model(cut(pairs, 0, 6).input);
+            logits = out.prediction_logits.values().size_bytes();
+            return out;
+        });
+        CHECK(held([&] { return pairs_batch(pairs)->loss(model, 0, 6); }) < by_output + logits / 2);
     }
 
     TEST_CASE("every parameter receives gradient, but the places that relative positions do not use") {

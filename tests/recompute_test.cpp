@@ -125,17 +125,13 @@ std::vector<double> losses(const Options& o, const Objective& objective) {
 template <class Model>
 std::vector<double> losses(int checkpoint, int threads) {
     Options o = small_options(checkpoint, threads);
-    return losses(o, PreTraining(o, tales(), [](const BertConfig& c, Rng& rng) -> std::unique_ptr<PreTrainingModel> {
-                      return std::make_unique<Model>(c, rng);
-                  }));
+    return losses(o, PreTraining(o, tales(), maker<Model>()));
 }
 template <>
 std::vector<double> losses<stage14::Model>(int checkpoint, int threads) {
     static const ParallelCorpus pairs = load_pairs("pairs");
     Options o = small_options(checkpoint, threads);
-    return losses(o, Translation(o, pairs, [](const BertConfig& c, Rng& rng) -> std::unique_ptr<EncoderDecoder> {
-                      return std::make_unique<stage14::Model>(c, rng);
-                  }));
+    return losses(o, Translation(o, pairs, maker<stage14::Model>()));
 }
 
 }  // namespace

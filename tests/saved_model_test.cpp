@@ -1,9 +1,10 @@
 // What a model's file says beside its tensors: options, vocabulary, the text's hash; and what the programs make of it.
+#include "common/train/saved_model.h"
+
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "common/text/utf8.h"
-#include "common/train/checkpoint.h"
 #include "tests/check.h"
 #include "tests/damaged.h"
 #include "tests/shell.h"
@@ -138,6 +139,34 @@ TEST_SUITE("saved model") {
         json["rotary"] = 1;
         check_error([&] { parse_model(saved_model("options", json.dump()), "model.file", two); },
                     {"model.file", "rotary", "does not know"});
+    }
+
+    TEST_CASE("parse_model: sizes that the tensors cannot fill are refused, by the tables that such a model has") {
+        struct Numbers : Module {
+            explicit Numbers(int count) { add("all", Tensor::parameter({count})); }
+        };
+        Corpus corpus = make_corpus("text", "hello hello hello hello");  // 5 characters
+        Options o{.stage = "12_relative", .block_size = 1024, .n_embd = 16, .n_head = 4, .n_layer = 1};
+        auto load = [&](const std::string& positions, Task task, int numbers) {
+            o.positions = positions, o.task = task;
+            parse_model(to_safetensors(describe_model(o, corpus, Numbers(numbers), 0, 0, 0)), "model.file", o);
+        };
+        const int characters = 5 * 16, places = 1024 * 16, distances = 2047 * 4;
+        for (const auto& [positions, task, table] :
+             {std::tuple("relative_key", Task::write, distances), std::tuple("absolute", Task::write, places),
+              std::tuple("relative_key", Task::fill, places)}) {
+            CAPTURE(positions);
+            CHECK_NOTHROW(load(positions, task, characters + table));
+            check_error([&] { load(positions, task, characters + table - 1); }, {"model.file", "do not fit"});
+        }
+    }
+
+    TEST_CASE("a model that knows distances only is loaded, however long its block" * with_programs()) {
+        Shell shell;
+        const std::string line = "12_relative --n-embd 16 --n-head 4 --n-layer 1 --block-size 1024 --batch-size 1 ";
+        works(shell, line + "--eval-batches 1 --steps 0 --tokens 5 --out run");
+        works(shell, "12_relative sample --model run --tokens 5");
+        works(shell, "12_relative --resume --out run --steps 1");
     }
 
     TEST_CASE("parse_model: cut off or with bits flipped, a saved model loads or is damaged") {

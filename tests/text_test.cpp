@@ -1,4 +1,5 @@
 // Texts: UTF-8 in all its right and wrong forms, vocabularies, the split, batches, and the baselines.
+#include "common/base/format.h"
 #include "common/text/baselines.h"
 #include "common/text/batches.h"
 #include "common/text/utf8.h"
@@ -47,6 +48,16 @@ TEST_SUITE("text") {
         CHECK(encode_utf8(U"\u0800") == "\xE0\xA0\x80");
         CHECK(encode_utf8(U"\U00010000") == "\xF0\x90\x80\x80");
         CHECK(encode_utf8(U"\U0010FFFF") == "\xF4\x8F\xBF\xBF");
+    }
+
+    TEST_CASE("UTF-8: characters are counted, and the columns of a terminal that they take") {
+        for (const auto& [text, length, columns] :
+             {std::tuple("", 0, 0), std::tuple("plain", 5, 5), std::tuple("\u4F60\u597D!", 3, 5),
+              std::tuple("e\u0301", 2, 1), std::tuple("\u23CE\u21E5", 2, 2), std::tuple("\U0001F600", 1, 2)}) {
+            CAPTURE(text);
+            CHECK(utf8_length(text) == size_t(length));
+            CHECK(terminal_columns(text) == columns);
+        }
     }
 
     TEST_CASE("UTF-8: a byte order mark at the start is dropped, later it is a character") {

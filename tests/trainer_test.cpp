@@ -167,6 +167,53 @@ TEST_SUITE("trainer") {
         CHECK(text == "shown");
     }
 
+    TEST_CASE("a loss that is no number before the first step: NaN and infinity have reasons of their own") {
+        struct Broken : Numbering {
+            struct Batch : CountedBatch {
+                using CountedBatch::CountedBatch;
+                real its_loss = 0;
+                Tensor loss(const Module&, int, int) const override { return Tensor({1}, {its_loss}); }
+            };
+            real its_loss;
+            Broken(const Options& o, real loss)
+                : Numbering(o),
+                  its_loss(loss) {}
+            std::unique_ptr<DrawnBatch> draw(Part part, Rng& rng) const override {
+                auto batch = std::make_unique<Batch>(part, 5, rng);
+                batch->its_loss = its_loss;
+                return batch;
+            }
+        };
+        TemporaryDirectory own;
+        const std::string file = own.path / "said";
+        auto said = [&](double loss) {  // in a process of its own: a run catches signals
+            Options o = numbering(1);
+            o.out = own.path / "run";
+            std::fflush(nullptr);
+            pid_t child = fork();
+            if (child == 0) {
+                bool kept = std::freopen("/dev/null", "w", stdout) && std::freopen(file.c_str(), "w", stderr);
+                int code = kept ? guarded("numbering", [&] { train_objective(o, Broken(o, real(loss))); }) : 1;
+                std::fflush(nullptr);
+                _exit(code);
+            }
+            int status = -1;
+            waitpid(child, &status, 0);
+            CHECK(WEXITSTATUS(status) == 2);
+            std::ifstream in(file);
+            std::string line;
+            std::getline(in, line);
+            return line;
+        };
+        CHECK(said(NAN) ==
+              "numbering: the loss is NaN before the first step: something is computed that is no number, as 0 / 0 and "
+              "inf - inf are; look at what each part of the model returns, in their order");
+        CHECK(
+            said(INFINITY) ==
+            "numbering: the loss is infinite before the first step: the model calls something impossible that comes in "
+            "the text");
+    }
+
     TEST_CASE(
         "a parameter that is replaced is trained on by every worker, and another shape is refused before the step") {
         for (int threads : {1, 3}) {

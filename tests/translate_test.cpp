@@ -4,6 +4,7 @@
 
 #include "common/app/attention_maps.h"
 #include "common/babygpt.h"
+#include "common/base/format.h"
 #include "common/text/utf8.h"
 #include "common/train/training_step.h"
 #include "common/train/translation.h"
@@ -173,6 +174,18 @@ struct Copier : EncoderDecoder {
 }  // namespace
 
 TEST_SUITE("translate") {
+    TEST_CASE("the ruler: what is written for unseen sentences, by how frequent it is in the others, by hand") {
+        std::string lines;
+        for (int i = 1; i <= 9; ++i) lines += std::string(size_t(i), 'a') + "\tx\n";  // nine times x and [SEP]
+        ParallelCorpus corpus = make_parallel_corpus("lines", lines + "b\ty\n");      // y has not been seen
+        Options o{.stage = "14_translate", .block_size = 12, .n_embd = 16, .n_head = 4, .n_layer = 2};
+        double end = 10.0 / 23, unseen = 1.0 / 23;  // of 18 tokens, and of a, b, x, y and [SEP] once more each
+        std::string ruler =
+            format("knowing nothing %.3f, unigram %.3f nats", std::log(5), -(std::log(end) + std::log(unseen)) / 2);
+        std::string said = Translation(o, corpus, {}).introduce();
+        CHECK_MESSAGE(said.find(ruler) != said.npos, said, " should say ", ruler);
+    }
+
     TEST_CASE("14's decoder computes every hidden state and attention map that Hugging Face does") {
         for (const std::string kind : {"absolute", "relative_key_query"}) {
             CAPTURE(kind);

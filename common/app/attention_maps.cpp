@@ -1,21 +1,14 @@
 #include "common/app/attention_maps.h"
 
-#include <utf8proc.h>
-
 #include <cstdio>
 
+#include "common/base/format.h"
 #include "common/text/utf8.h"
 #include "common/write/display.h"
 
 namespace babygpt {
 
 namespace {
-
-int width(const std::string& name) {  // in columns of a terminal, of which a Chinese character takes two
-    int columns = 0;
-    for (char32_t c : decode_utf8(name, "a name")) columns += utf8proc_charwidth(utf8proc_int32_t(c));
-    return columns;
-}
 
 const char* shade(double weight) {
     return weight >= 1 / 2.0 ? "█" : weight >= 1 / 4.0 ? "▓" : weight >= 1 / 8.0 ? "▒" : weight >= 1 / 16.0 ? "░" : "·";
@@ -67,13 +60,14 @@ void print_map(const HeatMap& map) {
     std::string heading;
     bool characters = true;
     for (const std::string& column : map.columns)
-        heading += column, characters = characters && decode_utf8(column, "a name").size() == 1;
+        heading += column, characters = characters && utf8_length(column) == 1;
     if (characters) std::printf("%8s%s\n", "", heading.c_str());
     for (size_t i = 0; i < map.rows.size(); ++i) {
-        std::string line(size_t(std::max(0, 6 - width(map.rows[i]))), ' ');
+        std::string line(size_t(std::max(0, 6 - terminal_columns(map.rows[i]))), ' ');
         line += map.rows[i] + "  ";
         for (size_t j = 0; j < map.columns.size(); ++j)
-            for (int k = 0; k < (characters ? width(map.columns[j]) : 1); ++k) line += shade(map.values[i][j]);
+            for (int k = 0; k < (characters ? terminal_columns(map.columns[j]) : 1); ++k)
+                line += shade(map.values[i][j]);
         std::printf("%s\n", line.c_str());
     }
 }

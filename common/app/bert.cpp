@@ -8,11 +8,11 @@
 #include "common/app/main.h"
 #include "common/base/files.h"
 #include "common/base/format.h"
+#include "common/base/thread_pool.h"
 #include "common/train/pretrained.h"
 #include "common/train/training_loop.h"
 #include "common/write/display.h"
 #include "common/write/fill.h"
-#include "common/write/writing.h"
 
 namespace babygpt {
 
@@ -112,12 +112,12 @@ LoadedBert load_hugging_face(const std::string& directory, Command command, cons
 namespace {
 
 LoadedBert load_bert(const Options& options, Command command, const Options& stage, const MakeBert& make_model) {
-    auto has = [&](const char* name) {
+    auto exists = [](const std::string& file) {
         std::error_code error;
-        return std::filesystem::exists(options.model + "/" + name, error);
+        return std::filesystem::exists(file, error);
     };
-    std::string file = options.model + "/model.safetensors";
-    if (has("config.json") && (!has("model.safetensors") || saved_by(file).empty()))
+    std::string file = best_file(options.model);
+    if (exists(options.model + "/config.json") && (!exists(file) || saved_by(file).empty()))
         return load_hugging_face(options.model, command, make_model);
     return load_run(file, stage, make_model);
 }

@@ -24,8 +24,7 @@ void answer(Command command, const Reader& reader, const Options& options);
 
 template <class Model>
 int run_bert(int argc, char** argv, const Options& defaults) {
-    return run_bert(argc, argv, defaults,
-                    [](const BertConfig& c, Rng& rng) { return std::make_unique<Model>(c, rng); });
+    return run_bert(argc, argv, defaults, maker<Model>());
 }
 
 }  // namespace babygpt

@@ -41,12 +41,19 @@ bool read_word(const std::string& word, T& value) {
     }
 }
 
-// A check that a word is a value of the option's range, all of it, and says what was wanted otherwise.
+// A check that a word is a value of the option's range, all of it, and says what was wanted otherwise. A whole number
+// goes on without leading zeros, with which CLI11 would take it for octal.
 CLI::Validator in_range(const Option& option) {
-    auto check = [&option](const std::string& word) {
+    auto check = [&option](std::string& word) {
         Options tried;
-        bool good = std::visit([&](auto field) { return read_word(word, tried.*field); }, option.field);
-        return good && option.fits(tried) ? "" : in_quotes(word) + " is not " + option.wanted();
+        auto read = [&](auto field) {
+            auto& value = tried.*field;
+            bool good = read_word(word, value) && option.fits(tried);
+            if constexpr (std::is_integral_v<std::decay_t<decltype(value)>>)
+                if (good) word = std::to_string(value);
+            return good;
+        };
+        return std::visit(read, option.field) ? "" : in_quotes(word) + " is not " + option.wanted();
     };
     std::string words;
     for (const std::string& word : option.words) words += (words.empty() ? "{" : ",") + word;
@@ -62,7 +69,7 @@ void add(CLI::App& command, const Option& option, Options& options) {
         CLI::Option* added = command.add_option(option.flag(), value, option.help)->capture_default_str();
         // A switch that is saved takes 0 or 1: a stage may have it on, so there must be a way to switch it off.
         if constexpr (is_switch) added->type_name("INT")->default_str(str(value));
-        return added->check(in_range(option));
+        return added->transform(in_range(option));
     };
     std::visit(add_field, option.field)->group(headings.at(option.group));
 }
@@ -252,6 +259,7 @@ Command parse_options(int argc, char** argv, Options& options, const Options& st
     }
     for (const std::string& extra : command.remaining())
         if (extra != "--") refuse_unknown(command, extra);  // what stands behind -- is a text
+    while (options.out.size() > 1 && options.out.ends_with('/')) options.out.pop_back();  // which Tab adds
     options.texts.resize(chosen->arguments.size());
     if (!options.texts.empty() && chosen->arguments.back()[0] == '[' && options.texts.back().empty())
         options.texts.pop_back();

@@ -14,11 +14,6 @@ int run_stage(int argc, char** argv, const Options& defaults, const MakeModel& m
 void prepare_training(int argc, char** argv, Options& options, const Options& stage);
 
 template <class Model>
-MakeModel maker() {
-    return [](const Options& o, int vocab_size, Rng& rng) { return std::make_unique<Model>(o, vocab_size, rng); };
-}
-
-template <class Model>
 int run_stage(int argc, char** argv, const Options& defaults, const Train& train = {}) {
     return run_stage(argc, argv, defaults, maker<Model>(), train);
 }

@@ -43,7 +43,8 @@ class Measured {
         {
             DropoutScope training(rng);
             BertForPreTrainingOutput out = (*model)({.input_ids = ids});
-            (cross_entropy(out.prediction_logits, ids) + cross_entropy(out.seq_relationship_logits, follows))
+            (cross_entropy(std::move(out.prediction_logits), ids) +
+             cross_entropy(std::move(out.seq_relationship_logits), follows))
                 .backward();
         }
         bytes = double(peak_bytes() - before);

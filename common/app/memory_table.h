@@ -9,8 +9,7 @@ int measure_memory(int argc, char** argv, Options defaults, const MakeBert& make
 
 template <class Model>
 int measure_memory(int argc, char** argv, const Options& defaults) {
-    return measure_memory(argc, argv, defaults,
-                          [](const BertConfig& c, Rng& rng) { return std::make_unique<Model>(c, rng); });
+    return measure_memory(argc, argv, defaults, maker<Model>());
 }
 
 }  // namespace babygpt

@@ -11,12 +11,12 @@
 #include "common/base/files.h"
 #include "common/base/format.h"
 #include "common/base/signals.h"
+#include "common/base/thread_pool.h"
 #include "common/draw/svg.h"
 #include "common/train/evaluate.h"
 #include "common/train/heads.h"
 #include "common/train/ranks.h"
 #include "common/train/training_loop.h"
-#include "common/write/writing.h"
 
 namespace babygpt {
 
@@ -34,7 +34,7 @@ struct Opened {
 };
 
 Opened open_model(const std::string& directory, const Options& stage) {
-    std::string file = directory + "/model.safetensors";
+    std::string file = best_file(directory);
     Options as_saved = stage;
     std::error_code error;
     // Only the first rank looks, as others need not see the file; saved_by tells the error, if there is one.
@@ -166,6 +166,7 @@ class Pruning {
     PreTraining objective;
     Draw draw = [this](Part part, Rng& rng) { return objective.draw(part, rng); };
     std::unique_ptr<PrunableModel> full, small;
+    NewDirectory directory;
     Row all;
     Progress progress;
     Json found;
@@ -187,6 +188,8 @@ Pruning::Pruning(const Options& command_line, const Options& stage, const MakeBe
                         all_heads(opened.config).size(), opened.config.num_hidden_layers,
                         with_commas(double(full->parameter_count())).c_str()));
     all = measure(*full);
+    directory = make_directory(given.out);  // ours from here on: nothing can come in between and cost the result
+    if (!directory.kept.empty()) progress.say("kept    the earlier run, as " + directory.kept + "/\n");
     found = {{"stage", stage.stage}, {"model", given.model}, {"before", to_json(all)}};
 }
 
@@ -259,16 +262,13 @@ void Pruning::save_without(const HeadsByLayer& heads) {
                   {"tokens_per_second_before", was}});
     if (!options.program.empty()) found["program"] = options.program;
 
-    NewDirectory made = make_directory(given.out);
     auto write = [&](const std::string& name, const std::string& bytes) { write_whole(given.out + "/" + name, bytes); };
     for (const Objective::File& file : objective.files()) write(file.name, file.text);
-    write("model.safetensors", to_safetensors(objective.describe(*small, options.steps, losses)));
-    write("metrics.csv", format("step,train_loss,val_loss,tokens_per_second,seconds\n%d,%.6f,%.6f,%.0f,0\n",
-                                options.steps, losses.train, losses.val, speed));
+    write_whole(best_file(given.out), to_safetensors(objective.describe(*small, options.steps, losses)));
+    write("metrics.csv", metrics_csv({{options.steps, losses, speed, 0}}));
     write("samples.txt", sample + "\n");
     write("heads.svg", loss_against_heads(found));
     write("run.json", found.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");  // a path may be no UTF-8
-    if (!made.kept.empty()) progress.say("\nkept    the earlier run, as " + made.kept + "/");
     progress.say("\n" + heading(after) + describe("cut", after, all.loss, ""));
     progress.say(format("\nsmall   %zu heads, %s parameters (was %s), reads %s characters/s on one thread (was %s)\n",
                         heads_left, with_commas(double(small->parameter_count())).c_str(),

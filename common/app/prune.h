@@ -11,8 +11,7 @@ int run_prune(int argc, char** argv, Options defaults, const MakeBert& make_mode
 
 template <class Model>
 int run_prune(int argc, char** argv, const Options& defaults) {
-    return run_prune(argc, argv, defaults,
-                     [](const BertConfig& c, Rng& rng) { return std::make_unique<Model>(c, rng); });
+    return run_prune(argc, argv, defaults, maker<Model>());
 }
 
 }  // namespace babygpt

@@ -8,7 +8,7 @@ namespace babygpt {
 
 void sample_from_run(const Options& options, const Options& stage, const MakeModel& make_model,
                      const MakeWriter& make_writer) {
-    std::string file = options.model + "/model.safetensors";
+    std::string file = best_file(options.model);
     SavedModel saved = load_model(file, stage);
     auto model = make_from(saved.checkpoint, file, make_model, saved.options, saved.vocabulary.size());
     write_sample(make_writer(*model, saved.options.block_size), saved.vocabulary, options, training_text(saved));

@@ -8,7 +8,7 @@
 #include "common/app/command_line.h"
 #include "common/app/main.h"
 #include "common/base/files.h"
-#include "common/text/utf8.h"
+#include "common/base/format.h"
 #include "common/train/training_loop.h"
 #include "common/write/display.h"
 #include "common/write/translator.h"
@@ -43,7 +43,7 @@ void translate_and_show(const Translator& translator, const std::vector<std::str
     size_t room = size_t(translator.max_tokens) - 1;  // after [CLS]
     for (size_t i = 0; i < texts.size(); ++i) {
         print(translations[i] + "\n");
-        if (decode_utf8(translations[i], "translation").size() == room)
+        if (utf8_length(translations[i]) == room)
             std::fprintf(stderr, "warning: the translation of \"%s\" may lack its end: it fills all %zu places\n",
                          texts[i].c_str(), room);
         show_alignment(translator, texts[i], translations[i], options);
@@ -79,7 +79,7 @@ int run_translate(int argc, char** argv, Options defaults, const MakeTranslator&
     return guarded(defaults.stage, [&] {
         Options options = defaults;
         if (parse_options(argc, argv, options) == Command::translate) {
-            std::string file = options.model + "/model.safetensors";
+            std::string file = best_file(options.model);
             SavedModel saved = load_model(file, defaults);
             CharacterTokenizer tokenizer(saved.vocabulary);
             auto model = make_from(saved.checkpoint, file, make_model, bert_config(saved.options, tokenizer.size()));

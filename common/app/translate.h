@@ -10,8 +10,7 @@ int run_translate(int argc, char** argv, Options defaults, const MakeTranslator&
 
 template <class Model>
 int run_translate(int argc, char** argv, const Options& defaults) {
-    return run_translate(argc, argv, defaults,
-                         [](const BertConfig& c, Rng& rng) { return std::make_unique<Model>(c, rng); });
+    return run_translate(argc, argv, defaults, maker<Model>());
 }
 
 }  // namespace babygpt

@@ -3,6 +3,7 @@
 #include "common/app/command_line.h"
 #include "common/app/guarded.h"
 #include "common/app/sample.h"
+#include "common/train/run_directory.h"
 #include "common/write/cached_writer.h"
 #include "common/write/writing.h"
 
@@ -16,12 +17,9 @@ int run_writers(int argc, char** argv, const Options& defaults, const std::strin
     return guarded(defaults.stage, [&] {
         Options options = defaults;
         Command command = parse_options(argc, argv, options);
-        std::string file = options.model + "/model.safetensors";
+        std::string file = best_file(options.model);
         SavedModel saved = load_model(file, {.stage = trained_by, .n_embd = 1, .n_head = 1, .n_layer = 1});
-        auto make = [](const Options& o, int vocab_size, Rng& rng) {
-            return std::make_unique<Model>(o, vocab_size, rng);
-        };
-        auto model = make_from(saved.checkpoint, file, make, saved.options, saved.vocabulary.size());
+        auto model = make_from(saved.checkpoint, file, maker<Model>(), saved.options, saved.vocabulary.size());
         options.block_size = saved.options.block_size;
         std::vector<Writer> writers = make_writers(*model, saved.options);
         if (command == Command::compare) compare_writers(writers, options);

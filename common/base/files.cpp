@@ -85,7 +85,7 @@ void write_whole(const std::string& path, std::string_view bytes, Flush flush) {
     if (good && device) return;
     if (good && rename(temporary.c_str(), path.c_str()) == 0) {
         if (flush == Flush::no) return;
-        int directory = open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int directory = open((fs::path(".") / path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (directory >= 0) fsync(directory), close(directory);  // so that the new name survives a power cut
         return;
     }

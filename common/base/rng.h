@@ -9,7 +9,8 @@
 namespace babygpt {
 
 // SplitMix64: the whole state is one number, so a stream is cheap to make, to copy and to save. The standard library's
-// distributions are not used: they differ between libraries, and the same seed must give the same bytes everywhere.
+// distributions are not used: they differ between libraries. next, uniform and below give the same everywhere; normal
+// does but for the last bits of the system's log and cos.
 class Rng {
   public:
     explicit Rng(uint64_t seed, std::string_view stream = "", uint64_t index = 0)

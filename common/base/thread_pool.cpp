@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <memory>
 #include <system_error>
 
@@ -135,6 +136,25 @@ void fork_join(const std::function<void()>& mine, const std::function<void()>& o
     auto offered = ThreadPool::Worker::offered;
     if (self->state.compare_exchange_strong(offered, ThreadPool::Worker::none)) return other();  // nobody came
     wait_while(self->state, ThreadPool::Worker::taken);
+}
+
+namespace {
+
+ThreadPool one_or_two(int threads) {
+    try {
+        return ThreadPool(std::min(2, threads));
+    } catch (const Error&) {
+        return ThreadPool(1);
+    }
+}
+
+}  // namespace
+
+void with_helper(int threads, const std::function<void()>& f) {
+    ThreadPool pool = one_or_two(threads);
+    pool.run([&](int worker) {
+        if (worker == 0) f();
+    });
 }
 
 }  // namespace babygpt

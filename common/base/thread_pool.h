@@ -52,4 +52,7 @@ class ThreadPool {
 // there is one and it comes in time. Neither may throw.
 void fork_join(const std::function<void()>& mine, const std::function<void()>& other);
 
+// Runs f beside a second thread that helps with its products, if there are more than one and the system gives it.
+void with_helper(int threads, const std::function<void()>& f);
+
 }  // namespace babygpt

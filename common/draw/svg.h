@@ -44,8 +44,6 @@ inline std::string label(double x, double y, const char* anchor, const std::stri
     return format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor) + escaped(text) + "</text>\n";
 }
 
-inline size_t utf8_length(const std::string& text) { return size_t(utf8::distance(text.begin(), text.end())); }
-
 struct Chart {
     struct Series {
         std::string name;

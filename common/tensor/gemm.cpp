@@ -33,23 +33,26 @@ namespace {
 constexpr size_t blas_buffer = size_t{128} << 20;
 std::atomic<int> callers = 0, most_callers = 0;
 
-void require_callers(int count) {
-    if (count <= most_callers) return;
-    require_blas_buffers(count - most_callers);
-    most_callers = count;
-}
+// Counts so many callers of BLAS as long as it lives.
+struct Callers {
+    const int count, all = callers += count;
+    ~Callers() { callers -= count; }
+
+    void require_memory() const {
+        int most = most_callers;
+        if (all <= most) return;
+        require_blas_buffers(all - most);
+        while (most < all && !most_callers.compare_exchange_weak(most, all)) continue;
+    }
+};
 
 // A serial OpenBLAS must not be called by two threads at once: their products would be wrong.
 std::mutex serial;
 
+// For one of the Callers.
 void blas_gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real beta, real* c, size_t c_stride) {
     std::unique_lock one_at_a_time(serial, std::defer_lock);
     if (!blas_takes_threads()) one_at_a_time.lock();
-    struct Call {
-        int now = ++callers;
-        ~Call() { --callers; }
-    } call;
-    require_callers(call.now);
     auto way = [](const Matrix& x) { return x.transposed ? cxxblas::Trans : cxxblas::NoTrans; };
     using Index = xt::blas_index_t;
     cxxblas::gemm<Index>(cxxblas::RowMajor, way(a), way(b), Index(m), Index(n), Index(k), alpha, a.data,
@@ -141,6 +144,8 @@ void gemm(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, real bet
         size_t row = a.transposed ? 1 : a.stride, column = a.transposed ? a.stride : 1;
         return tile_matmul(m, n, k, alpha, a.data, row, column, packed, beta, c, c_stride);
     }
+    const Callers one{1};
+    one.require_memory();
     blas_gemm(m, n, k, alpha, a, b, beta, c, c_stride);
 }
 
@@ -150,7 +155,8 @@ void gemm_shared(size_t m, size_t n, size_t k, real alpha, Matrix a, Matrix b, r
         Matrix part{b.data + first * (b.transposed ? b.stride : 1), b.stride, b.transposed};
         blas_gemm(m, last - first, k, alpha, a, part, beta, c + first, c_stride);
     };
-    require_callers(callers + 2);  // now, as no half may fail
+    const Callers two{2};
+    two.require_memory();  // now, as no half may fail
     size_t half = n / 2 / lanes * lanes;
     fork_join([&] { columns(0, half); }, [&] { columns(half, n); });
 }

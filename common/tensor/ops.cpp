@@ -97,17 +97,17 @@ Tensor operator*(Tensor a, double factor) {
 Tensor operator/(Tensor a, double divisor) { return std::move(a) * (1 / divisor); }
 
 //> relu
-// y = max(x, 0): dx = dy where y > 0, else 0
+// y = max(x, 0), and NaN stays NaN: dx = 0 where y <= 0, else dy
 Tensor relu(Tensor x) {
     std::shared_ptr<Array> y = take_value(x);
     const real* in = y ? y->data() : value(x).data();
     if (!y) y = like(x);
     real* out = y->data();
-    for (size_t i = 0; i < y->size(); ++i) out[i] = in[i] > 0 ? in[i] : 0;
+    for (size_t i = 0; i < y->size(); ++i) out[i] = in[i] <= 0 ? 0 : in[i];
     return make_result(y, {x}, [x, y](Array& dy) {
         real* d = dy.data();
         const real* kept = y->data();
-        for (size_t i = 0; i < dy.size(); ++i) d[i] = kept[i] > 0 ? d[i] : 0;
+        for (size_t i = 0; i < dy.size(); ++i) d[i] = kept[i] <= 0 ? 0 : d[i];
         add_grad(x, std::move(dy));
     });
 }

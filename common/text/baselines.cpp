@@ -7,22 +7,38 @@
 
 namespace babygpt {
 
+Unigram::Unigram(std::span<const int> text, int V)
+    : total(double(text.size()) + V) {
+    for (int token : text) {
+        if (size_t(token) >= seen.size()) seen.resize(size_t(token) + 1);
+        ++seen[size_t(token)];
+    }
+}
+
+double Unigram::probability(int token) const {
+    return ((size_t(token) < seen.size() ? seen[size_t(token)] : 0) + 1) / total;
+}
+
+double Unigram::loss(std::span<const int> tokens) const {
+    double nats = 0;
+    for (int token : tokens) nats -= std::log(probability(token));
+    return nats / double(tokens.size());
+}
+
 Baselines measure_baselines(const Corpus& corpus) {
     size_t V = size_t(corpus.vocabulary.size());
-    std::vector<double> single(V, 1), before(V, 1);  // as if each had been seen once
+    const Unigram single(corpus.train, int(V));
+    std::vector<double> before(V, 1);  // as if each had been seen once
     std::unordered_map<uint64_t, double> pairs;
     auto pair = [V](int a, int b) { return uint64_t(a) * V + uint64_t(b); };
-    for (size_t i = 0; i < corpus.train.size(); ++i) {
-        ++single[size_t(corpus.train[i])];
-        if (i == 0) continue;
+    for (size_t i = 1; i < corpus.train.size(); ++i) {
         ++before[size_t(corpus.train[i - 1])];
         ++pairs[pair(corpus.train[i - 1], corpus.train[i])];
     }
     Baselines baselines{std::log(double(V)), 0, 0, corpus.floor};
-    double total = double(corpus.train.size() + V);
     for (size_t i = 1; i < corpus.val.size(); ++i) {
         int a = corpus.val[i - 1], b = corpus.val[i];
-        double alone = single[size_t(b)] / total;
+        double alone = single.probability(b);
         auto seen = pairs.find(pair(a, b));
         // What is pretended to have followed a is spread like single characters: no pair is impossible.
         double after = ((seen == pairs.end() ? 0 : seen->second) + alone) / before[size_t(a)];

@@ -16,4 +16,16 @@ struct Baselines {
 
 Baselines measure_baselines(const Corpus& corpus);
 
+// Knowing how frequent each of V tokens is in a text. Each counts as if it had been seen once more: none is impossible.
+class Unigram {
+  public:
+    Unigram(std::span<const int> text, int V);
+    double probability(int token) const;
+    double loss(std::span<const int> tokens) const;  // the mean, in nats
+
+  private:
+    std::vector<double> seen;
+    double total;
+};
+
 }  // namespace babygpt

@@ -1,6 +1,7 @@
 #include "common/text/utf8.h"
 
 #include <utf8.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <iterator>
@@ -42,8 +43,15 @@ std::string encode_utf8(std::u32string_view text) {
 
 std::string describe(char32_t character) {
     std::string code = format("U+%04X", unsigned(character));
-    if (character < 0x20 || (character >= 0x7f && character < 0xa0)) return code;
-    return "'" + encode_utf8({&character, 1}) + "' (" + code + ")";
+    return is_control(character) ? code : "'" + encode_utf8({&character, 1}) + "' (" + code + ")";
+}
+
+bool is_control(char32_t character) { return character < 0x20 || (character >= 0x7f && character < 0xa0); }
+
+int terminal_columns(std::string_view text) {
+    int columns = 0;
+    for (char32_t c : decode_utf8(text, "a text")) columns += utf8proc_charwidth(utf8proc_int32_t(c));
+    return columns;
 }
 
 }  // namespace babygpt

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -12,7 +10,6 @@
 
 #include "common/base/files.h"
 #include "common/base/format.h"
-#include "common/text/utf8.h"
 #include "common/train/ranks.h"
 
 namespace babygpt {
@@ -238,60 +235,10 @@ std::map<std::string, std::string> load_metadata(const std::string& file) {
     return metadata_of(FileOfFirst(file).bytes(), file);
 }
 
-std::string saved_by(const std::string& file) { return load_metadata(file)["stage"]; }
-
 const std::string& Checkpoint::about(const std::string& key, const std::string& file) const {
     auto found = metadata.find(key);
     if (found == metadata.end()) fail(file, " is not a checkpoint of this course: its metadata has no ", key);
     return found->second;
-}
-
-Checkpoint describe_model(const Options& options, const Corpus& corpus, const Module& model, int step,
-                          double train_loss, double val_loss) {
-    std::map<std::string, std::string> metadata{{"stage", options.stage},
-                                                {"options", options_to_json(options)},
-                                                {"vocabulary", encode_utf8(corpus.vocabulary.characters)},
-                                                {"corpus", corpus.name},
-                                                {"corpus_hash", std::to_string(corpus.hash)},
-                                                {"step", std::to_string(step)},
-                                                {"train_loss", std::to_string(train_loss)},
-                                                {"val_loss", std::to_string(val_loss)}};
-    if (!options.program.empty()) metadata["program"] = options.program;
-    return {metadata, model.parameters};
-}
-
-SavedModel parse_model(std::string_view bytes, const std::string& file, const Options& stage) {
-    Checkpoint checkpoint = from_safetensors(bytes, file);
-    if (const std::string& its = checkpoint.about("stage", file); its != stage.stage)
-        fail(file, " was saved by ", brief(its), "; use that program, or train with this one");
-    Options options = options_from_json(checkpoint.about("options", file), file, stage);
-    if (options.stage != stage.stage) fail(file, " is damaged: its options are those of ", brief(options.stage));
-    if (auto changed = checkpoint.metadata.find("program"); changed != checkpoint.metadata.end())
-        options.program = changed->second;
-    std::u32string characters = decode_utf8(checkpoint.about("vocabulary", file), file + "'s vocabulary", true);
-    Vocabulary vocabulary(characters);
-    if (vocabulary.characters != characters)
-        fail(file, " is damaged: its vocabulary is not in order, or has a character twice");
-    // A model is built before it is filled, so its sizes must be ones that the file can fill.
-    double numbers = 0, C = options.n_embd, V = vocabulary.size();
-    for (const auto& [name, tensor] : checkpoint.tensors) numbers += double(tensor.count());
-    if (V < 1 || C * (options.block_size + V) > numbers || (C == 0 && V * V > numbers) ||
-        C * C * options.n_layer > numbers || options.n_layer > double(checkpoint.tensors.size()))
-        fail(file, " is damaged: its options and its vocabulary do not fit its tensors");
-    const std::string& digits = checkpoint.about("corpus_hash", file);
-    uint64_t hash = 0;
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), hash);
-    if (error != std::errc() || end != digits.data() + digits.size())
-        fail(file, " is damaged: its corpus_hash is ", brief(digits));
-    return {options, vocabulary, hash, std::move(checkpoint)};
-}
-
-SavedModel load_model(const std::string& file, const Options& stage) {
-    std::error_code error;
-    if (ranks::first() && !std::filesystem::exists(file, error) && !error)  // MappedFile tells the error
-        fail("there is no model in ", std::filesystem::path(file).parent_path().string(),
-             "; train one first with build/", stage.stage, " (no ", file, ")");
-    return parse_model(FileOfFirst(file).bytes(), file, stage);
 }
 
 void restore(std::vector<Module::Parameter>& parameters, const Checkpoint& checkpoint, const std::string& prefix,

@@ -1,10 +1,8 @@
-// Models on disk, in the safetensors format: a header in JSON, then the numbers. docs/checkpoint.md describes it.
+// Tensors on disk, in the safetensors format: a header in JSON, then the numbers. docs/checkpoint.md describes it.
 #pragma once
 #include <map>
 
-#include "common/base/options.h"
-#include "common/nn/optim.h"
-#include "common/text/corpus.h"
+#include "common/nn/nn.h"
 
 namespace babygpt {
 
@@ -27,20 +25,6 @@ Checkpoint load_safetensors(const std::string& file, Types types = Types::ours);
 // Without reading the tensors.
 std::map<std::string, std::string> metadata_of(std::string_view bytes, const std::string& name);
 std::map<std::string, std::string> load_metadata(const std::string& file);
-std::string saved_by(const std::string& file);  // the stage, or nothing if it was another program
-
-// What a model needs to be used again without the text it was trained on.
-struct SavedModel {
-    Options options;
-    Vocabulary vocabulary;
-    uint64_t corpus_hash;
-    Checkpoint checkpoint;
-};
-Checkpoint describe_model(const Options& options, const Corpus& corpus, const Module& model, int step,
-                          double train_loss, double val_loss);
-// Both fail if another stage than the one of these defaults saved it, or if it lacks a part that the defaults have.
-SavedModel parse_model(std::string_view bytes, const std::string& file, const Options& stage);
-SavedModel load_model(const std::string& file, const Options& stage);
 
 // Copies the checkpoint's tensors whose names begin with `prefix` into the parameters; fails if one is missing, of
 // another shape, or left over.

@@ -4,7 +4,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 
-#include "common/train/checkpoint.h"
+#include "common/train/saved_model.h"
 
 namespace babygpt {
 
@@ -27,6 +27,13 @@ class DrawnBatch {
 // Cuts the rows from first to last - 1 into chunks of about a thousand tokens and calls f(first, last) for each: what a
 // layer writes is then still in cache when the next one reads it.
 void for_chunks(const DrawnBatch& batch, int first, int last, const std::function<void(int first, int last)>& f);
+
+// What makes models of a kind: from options and the size of a vocabulary, or from a BERT's configuration, and from a
+// stream for their start.
+template <class Model>
+constexpr auto maker() {
+    return [](auto&&... from) { return std::make_unique<Model>(from...); };
+}
 
 class Objective {
   public:

@@ -43,8 +43,8 @@ class PairsBatch : public DrawnBatch {
 Tensor PairsBatch::loss(const Module& model, int first, int last) const {
     PairsInput rows = cut(pairs, first, last);
     BertForPreTrainingOutput out = static_cast<const PreTrainingModel&>(model)(rows.input);
-    return cross_entropy(out.prediction_logits, rows.labels, masked) +
-           cross_entropy(out.seq_relationship_logits, rows.next_sentence_label, judged) * follows_weight;
+    return cross_entropy(std::move(out.prediction_logits), rows.labels, masked) +
+           cross_entropy(std::move(out.seq_relationship_logits), rows.next_sentence_label, judged) * follows_weight;
 }
 
 }  // namespace

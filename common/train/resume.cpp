@@ -99,7 +99,7 @@ int TrainingRun::resume(Module& model, AdamW& optimiser, Rng& batches) {
         before = state.value("seconds", 0.0);
     });
     if (rows.empty()) fail(file, " is damaged: its state is not one a run wrote");
-    for (const Row& row : rows)
+    for (const Evaluation& row : rows)
         if (&row == &rows[0] || row.losses.val < best.val) best = row.losses, best_step = row.step;
     last = rows.back().losses;
     saved_step = optimiser.steps;
@@ -166,7 +166,7 @@ void TrainingRun::write_state(int step, const Module& model, const AdamW& optimi
     for_settings(options, [&](const Option& option) {
         std::visit([&](auto field) { state["settings"][option.name] = options.*field; }, option.field);
     });
-    for (const Row& row : rows)
+    for (const Evaluation& row : rows)
         if (row.step < step || planned(step))  // not the evaluation that an interruption added
             state["rows"].push_back({row.step, row.losses.train, row.losses.val, row.tokens_per_second, row.seconds});
     checkpoint.metadata["state"] = state.dump();

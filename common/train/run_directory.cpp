@@ -48,10 +48,12 @@ namespace {
 void check_contents(const std::string& path) {
     std::error_code error;
     fs::path above = fs::absolute(path);  // the directory, or the nearest one above it that exists
-    while (!fs::exists(above, error)) above = above.parent_path();
-    if (!fs::is_directory(above, error))
+    fs::file_status what;
+    while (what = fs::status(above, error), !fs::exists(what)) above = above.parent_path();
+    if (!fs::is_directory(what))
         fail("cannot write to --out ", path, ": ", above.string(), " is a file; name a directory");
-    if (access(above.c_str(), W_OK | X_OK) != 0) fail("cannot write to --out ", path, ": ", std::strerror(errno));
+    if (access(above.c_str(), W_OK | X_OK) != 0 && errno != ENOENT)  // by now another run may have moved it away
+        fail("cannot write to --out ", path, ": ", std::strerror(errno));
     if (above != fs::absolute(path) || fs::exists(path + "/run.json", error)) return;
     const std::set<std::string> ours{"metrics.csv", "samples.txt", "model.safetensors", "resume.safetensors",
                                      "config.json", "vocab.txt",   "heads.svg",         "snapshots"};
@@ -77,6 +79,8 @@ NewDirectory make_directory(const std::string& path) {
         fs::create_directories(path, error);
         if (error) fail("cannot write to --out ", path, ": ", error.message());
         DirectoryLock lock(path);
+        if (!lock.held() && errno == ENOENT) continue;  // another run has just moved it away
+        if (!lock.held()) fail("cannot write to --out ", path, ": ", std::strerror(errno));
         if (fs::is_empty(path, error)) return {std::move(lock), kept};
         int number = 1;
         do kept = str(path, ".", number++);

@@ -16,6 +16,7 @@ class DirectoryLock {
     DirectoryLock(DirectoryLock&& other) noexcept;
     DirectoryLock& operator=(DirectoryLock&& other) noexcept;
     ~DirectoryLock();
+    bool held() const { return descriptor >= 0; }
 
   private:
     int descriptor = -1;

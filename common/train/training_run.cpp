@@ -17,15 +17,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-Options without_slashes(Options options) {  // at the end of --out
-    while (options.out.size() > 1 && options.out.ends_with('/')) options.out.pop_back();
-    return options;
-}
-
 }  // namespace
 
+std::string metrics_csv(const std::vector<Evaluation>& rows) {
+    std::string csv = "step,train_loss,val_loss,tokens_per_second,seconds\n";
+    for (const auto& [step, losses, tokens_per_second, seconds] : rows)
+        csv += format("%d,%.6f,%.6f,%.1f,%.3f\n", step, losses.train, losses.val, tokens_per_second, seconds);
+    return csv;
+}
+
 TrainingRun::TrainingRun(const Options& o, const Objective& what, size_t count)
-    : options(without_slashes(o)),
+    : options(o),
       objective(what),
       parameters(count) {
     catch_signals();
@@ -68,8 +70,11 @@ void TrainingRun::check_loss(int step, double loss) {
     progress.say("");
     const char* what = std::isnan(loss) ? "NaN" : "infinite";
     if (trained_tokens == 0)
-        fail("the loss is ", what,
-             " before the first step: the model calls something impossible that comes in the text");
+        fail("the loss is ", what, " before the first step: ",
+             std::isnan(loss)
+                 ? "something is computed that is no number, as 0 / 0 and inf - inf are; look at what each "
+                   "part of the model returns, in their order"
+                 : "the model calls something impossible that comes in the text");
     fail("the loss became ", what, " at step ", step, ": the updates overshoot; try a lower --learning-rate than ",
          options.learning_rate);
 }
@@ -97,7 +102,7 @@ void TrainingRun::record(int step, Losses losses, const Module* model) {
     if (better) best = losses, best_step = step;
     best_is_unplanned = better && !planned(step);
     if (planned(step)) recent_seconds = recent_tokens = 0;
-    write_metrics();
+    write("metrics.csv", metrics_csv(rows));
     if (planned(step) && model && ranks::first()) {
         std::string bytes = to_safetensors(objective.describe(*model, step, losses));
         if (better) write_whole(best_file(options.out), bytes);
@@ -107,7 +112,7 @@ void TrainingRun::record(int step, Losses losses, const Module* model) {
     mark = Clock::now();
 }
 
-std::string TrainingRun::describe(const Row& row, const Module* model) const {
+std::string TrainingRun::describe(const Evaluation& row, const Module* model) const {
     return table_row(row.step, row.losses.train, row.losses.val, row.tokens_per_second) + "   " +
            objective.remark(row.losses.val, model) + "\n";
 }
@@ -116,14 +121,6 @@ double TrainingRun::seconds() const { return std::chrono::duration<double>(Clock
 
 void TrainingRun::write(const std::string& name, const std::string& bytes) const {
     if (ranks::first()) write_whole(options.out + "/" + name, bytes);
-}
-
-void TrainingRun::write_metrics() const {
-    std::string csv = "step,train_loss,val_loss,tokens_per_second,seconds\n";
-    for (const Row& row : rows)
-        csv += format("%d,%.6f,%.6f,%.1f,%.3f\n", row.step, row.losses.train, row.losses.val, row.tokens_per_second,
-                      row.seconds);
-    write("metrics.csv", csv);
 }
 
 void TrainingRun::finish(Module& model) {

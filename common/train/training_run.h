@@ -2,11 +2,20 @@
 #pragma once
 #include <chrono>
 
+#include "common/nn/optim.h"
 #include "common/train/objective.h"
 #include "common/train/progress.h"
 #include "common/train/run_directory.h"
 
 namespace babygpt {
+
+// An evaluation, and a line of metrics.csv.
+struct Evaluation {
+    int step;
+    Losses losses;
+    double tokens_per_second, seconds;
+};
+std::string metrics_csv(const std::vector<Evaluation>& rows);
 
 class TrainingRun {
   public:
@@ -42,17 +51,11 @@ class TrainingRun {
     void conclude(const std::function<void(const Objective::Tell& tell)>& show);
 
   private:
-    struct Row {
-        int step;
-        Losses losses;
-        double tokens_per_second, seconds;
-    };
     void begin();
     void check_loss(int step, double loss);
     std::string stopped() const;   // what is said of an interruption
     bool planned(int step) const;  // an evaluation that an uninterrupted run has too
-    std::string describe(const Row& row, const Module* model) const;
-    void write_metrics() const;
+    std::string describe(const Evaluation& row, const Module* model) const;
     void write_state(int step, const Module& model, const AdamW& optimiser, const Rng& batches);
     void write(const std::string& name, const std::string& bytes) const;  // on the first rank
     double seconds() const;  // since the run began, without the time between an end and a resumption
@@ -60,7 +63,7 @@ class TrainingRun {
     const Options options;
     const Objective& objective;
     size_t parameters;
-    std::vector<Row> rows;
+    std::vector<Evaluation> rows;
     Progress progress;
     DirectoryLock lock;
     bool begun = false, best_is_unplanned = false;

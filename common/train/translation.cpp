@@ -6,6 +6,7 @@
 
 #include "common/base/format.h"
 #include "common/base/thread_pool.h"
+#include "common/text/baselines.h"
 #include "common/text/batches.h"
 #include "common/text/utf8.h"
 #include "common/train/ranks.h"
@@ -56,7 +57,7 @@ class TranslationBatch : public DrawnBatch {
                                            .attention_mask = own,
                                            .encoder_hidden_states = states,
                                            .encoder_attention_mask = seen});  // (B, T, V)
-        return cross_entropy(logits, padded(labels, ignore_index).ids, written);
+        return cross_entropy(std::move(logits), padded(labels, ignore_index).ids, written);
     }
 
   private:
@@ -87,15 +88,16 @@ Translation::Translation(const Options& o, const ParallelCorpus& c, MakeTranslat
         fail(text.name, " has a sentence of ", longest, " tokens, with [CLS] and [SEP], and --block-size is ",
              o.block_size, "; --block-size ", longest, " is enough for all. It begins \"", brief(encode_utf8(*which)),
              "\"");
-    std::vector<double> counts(tokenizer.tokens.size());
-    double all = 0;
-    for (const Pair& pair : train) {
-        for (int id : pair.target) ++counts[size_t(id)];
-        ++counts[size_t(tokenizer.sep)], all += double(pair.target.size() + 1);
-    }
-    uniform = std::log(double(counts.size())), unigram = 0;
-    for (double count : counts)
-        if (count > 0) unigram -= count / all * std::log(count / all);
+    auto written = [&](const std::vector<Pair>& pairs) {
+        std::vector<int> ids;
+        for (const Pair& pair : pairs) {
+            ids.insert(ids.end(), pair.target.begin(), pair.target.end());
+            ids.push_back(tokenizer.sep);
+        }
+        return ids;
+    };
+    const int V = tokenizer.characters.size() + 1;  // what can come next: a character, or the end
+    uniform = std::log(double(V)), unigram = Unigram(written(train), V).loss(written(val));
 }
 
 std::vector<Translation::Pair> Translation::encode(const std::vector<ParallelCorpus::Pair>& pairs) const {

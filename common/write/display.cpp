@@ -3,11 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <clocale>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cwchar>
 #include <numeric>
 
 #include "common/text/utf8.h"
@@ -42,20 +40,16 @@ std::string visible(const std::string& token) {
 }
 
 std::string shown(char32_t character, int width) {
-    std::string text = encode_utf8({&character, 1});
-    int columns = wcwidth(wchar_t(character));
-    if (character == U'\n') text = "⏎", columns = 1;
-    if (character == U'\t') text = "⇥", columns = 1;
-    if (columns < 0 || character == 0) text = describe(character), columns = int(text.size());
-    return text + std::string(size_t(std::max(0, width - columns)), ' ');
+    std::string text = is_control(character) ? describe(character) : encode_utf8({&character, 1});
+    if (character == U'\n') text = "⏎";
+    if (character == U'\t') text = "⇥";
+    return text + std::string(size_t(std::max(0, width - terminal_columns(text))), ' ');
 }
 
 Display::Display(const Vocabulary& v, const Options& o)
     : vocabulary(v),
       show(o.show),
-      colours(isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR")) {
-    std::setlocale(LC_CTYPE, "C.UTF-8");  // for wcwidth
-}
+      colours(isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR")) {}
 
 void Display::operator()(int token, std::span<const real> logits) const {
     char32_t character = vocabulary.characters[size_t(token)];
@@ -74,7 +68,7 @@ void Display::show_surprise(char32_t character, double nats) const {
         std::printf("%s %5.2f\n", shown(character, 2).c_str(), nats);
         return;
     }
-    int warmth = std::min(5, int(nats));  // from green, expected, to red: less likely than 1 in e^5
+    int warmth = int(std::min(5.0, nats));  // from green, expected, to red: less likely than 1 in e^5
     std::string text = character == U'\n' ? "\n" : shown(character);
     std::printf("\033[38;5;%dm%s\033[0m", 16 + 36 * warmth + 6 * (5 - warmth), text.c_str());
 }

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <csignal>
@@ -106,14 +105,6 @@ void converse(const NextLogits& next, const Vocabulary& vocabulary, Options opti
     std::printf("\n");
 }
 
-ThreadPool one_or_two(int threads) {
-    try {
-        return ThreadPool(std::min(2, threads));
-    } catch (const Error&) {
-        return ThreadPool(1);
-    }
-}
-
 }  // namespace
 
 void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Options& asked,
@@ -129,13 +120,6 @@ void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Op
             if (i > 0) std::printf("\n---\n");
             write_one(next, vocabulary, options, i, training);
         }
-    });
-}
-
-void with_helper(int threads, const std::function<void()>& f) {
-    ThreadPool pool = one_or_two(threads);
-    pool.run([&](int worker) {
-        if (worker == 0) f();
     });
 }
 

@@ -11,7 +11,4 @@ namespace babygpt {
 void write_sample(const NextLogits& next, const Vocabulary& vocabulary, const Options& options,
                   const std::optional<std::vector<int>>& training = {});
 
-// Runs f beside a second thread that helps with its products, if there are more than one and the system gives it.
-void with_helper(int threads, const std::function<void()>& f);
-
 }  // namespace babygpt

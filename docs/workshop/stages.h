@@ -12,17 +12,7 @@
 namespace {
 
 template <class Model>
-std::unique_ptr<babygpt::LanguageModel> make(const babygpt::Options& o, int vocab_size, babygpt::Rng& rng) {
-    return std::make_unique<Model>(o, vocab_size, rng);
-}
-template <class Model>
-std::unique_ptr<babygpt::PreTrainingModel> make_bert(const babygpt::BertConfig& c, babygpt::Rng& rng) {
-    return std::make_unique<Model>(c, rng);
-}
-template <class Model>
-std::unique_ptr<babygpt::EncoderDecoder> make_translator(const babygpt::BertConfig& c, babygpt::Rng& rng) {
-    return std::make_unique<Model>(c, rng);
-}
+constexpr auto make_bert = babygpt::maker<Model>();
 
 #define main stage_main
 #pragma GCC diagnostic push

@@ -91,14 +91,6 @@ Sentences random_sentences(int vocab_size, int T) {
     return text;
 }
 
-std::unique_ptr<PreTrainingModel> make_bert(const BertConfig& c, Rng& rng) {
-    return std::make_unique<bert::Model>(c, rng);
-}
-
-std::unique_ptr<EncoderDecoder> make_translator(const BertConfig& c, Rng& rng) {
-    return std::make_unique<translate::Model>(c, rng);
-}
-
 // Without the second half of each layer's heads.
 std::unique_ptr<PreTrainingModel> make_pruned_bert(BertConfig c, Rng& rng) {
     for (int i = 0; i < c.num_hidden_layers; ++i)
@@ -111,7 +103,7 @@ std::unique_ptr<PreTrainingModel> make_checkpointed_bert(const BertConfig& c, Rn
 }
 
 std::unique_ptr<PreTrainingModel> load_bert(const std::string& directory) {
-    return load_hugging_face(directory, Command::fill, make_bert).model;
+    return load_hugging_face(directory, Command::fill, maker<bert::Model>()).model;
 }
 
 // Reads counts from standard input; for each, runs f that many times and prints the seconds it took.
@@ -151,9 +143,10 @@ int main(int argc, char** argv) {
             if (words.at(1) == "translate") {
                 o.positions = "absolute";
                 ParallelCorpus text = load_pairs("pairs");
-                serve_training(o, Translation(o, text, make_translator));
-            } else if (const std::map<std::string, MakeBert> berts{
-                           {"bert", make_bert}, {"pruned", make_pruned_bert}, {"checkpoint", make_checkpointed_bert}};
+                serve_training(o, Translation(o, text, maker<translate::Model>()));
+            } else if (const std::map<std::string, MakeBert> berts{{"bert", maker<bert::Model>()},
+                                                                   {"pruned", make_pruned_bert},
+                                                                   {"checkpoint", make_checkpointed_bert}};
                        berts.contains(words.at(1))) {
                 o.positions = "absolute";
                 o.checkpoint = words.at(1) == "checkpoint";
