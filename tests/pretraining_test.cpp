@@ -256,8 +256,8 @@ TEST_SUITE("pretraining") {
 
     TEST_CASE("the loss holds no second copy of the logits") {
         Rng initialisation(1), rng(1);
-        stage13::Model model(bert_config(tiny(), few_tales().tokenizer.size()), initialisation);
-        MaskedPairs pairs = draw_pairs(few_tales(), Part::train, 6, 128, rng);
+        stage13::Model model(bert_config(tiny(), built_in_tales().tokenizer.size()), initialisation);
+        MaskedPairs pairs = draw_pairs(built_in_tales(), Part::train, 6, 128, rng);
         auto held = [&](const auto& compute) {  // by what is computed and its graph
             compute();                          // what stays from the first time is not counted
             size_t before = live_bytes();
