@@ -40,21 +40,29 @@ int connected(int port, int buffer = 1 << 16) {
     return socket;
 }
 
+httplib::Client client_of(int port) {
+    httplib::Client one("127.0.0.1", port);
+    one.set_read_timeout(120);  // a machine may be busy
+    return one;
+}
+
 // A server on a port of its own, with one run in its directory.
 struct Served {
     TemporaryDirectory directory, packages;
     Server server{{.runs = directory.path, .page = "docs/workshop/page", .packages = packages.path}};
     int port = server.bind(0);
-    std::thread thread{[this] { server.listen(); }};
+    std::thread thread;
 
-    Served() { write_run(directory.path / "run", tiny("10_gpt")); }
-    ~Served() { server.stop(), thread.join(); }
-
-    httplib::Client client() const {
-        httplib::Client one("127.0.0.1", port);
-        one.set_read_timeout(120);  // a machine may be busy
-        return one;
+    Served() {
+        write_run(directory.path / "run", tiny("10_gpt"));
+        thread = std::thread([this] { server.listen(); });
     }
+    ~Served() {
+        client().Get("/api/runs");  // one that does not listen yet would not hear of its end
+        server.stop(), thread.join();
+    }
+
+    httplib::Client client() const { return client_of(port); }
     Json get(const std::string& path, int status = 200) const {
         auto response = client().Get(path.c_str());
         REQUIRE(response);
@@ -370,7 +378,7 @@ TEST_SUITE("workshop") {
         std::thread thread([&] { server.listen(); });
         for (const auto& [host, status] : std::map<std::string, int>{
                  {"127.0.0.1", 200}, {"localhost", 200}, {"localhost:80", 200}, {"evil.example", 403}}) {
-            auto response = httplib::Client("127.0.0.1", 80).Get("/api/runs", httplib::Headers{{"Host", host}});
+            auto response = client_of(80).Get("/api/runs", httplib::Headers{{"Host", host}});
             CHECK_MESSAGE((response && response->status == status), host);
         }
         server.stop(), thread.join();
