@@ -100,6 +100,17 @@ TEST_SUITE("workshop") {
         CHECK(shelf.run()["state"] == "training");
     }
 
+    TEST_CASE("runs: a file that was written anew is another, even at the same time and as long") {
+        TemporaryDirectory directory;
+        std::string file = (directory.path / "file").string();
+        write_whole(file, "a");
+        std::string before = version_of(file);
+        auto time = std::filesystem::last_write_time(file);
+        write_whole(file, "b");
+        std::filesystem::last_write_time(file, time);
+        CHECK(version_of(file) != before);
+    }
+
     TEST_CASE("runs: what is nested without end is damaged") {
         Shelf shelf;
         const auto& at = shelf.at;

@@ -5,7 +5,8 @@ import {calm, colourOf, duration, eachSecond, el, percent, put, thousands} from 
 
 const states = {training: "training", finished: "finished", stopped: "stopped", damaged: "damaged"};
 const byDefault = 14;  // as many curves can be told apart
-// When the first of its weights were written: a run's version is a file, its time and its size.
+// When its first snapshot was written, or its best model if it keeps none: a run's version is a file, the number of that
+// on the disk, its time and its size.
 const begunAt = (run) => Number(run.version.split(" ").at(-2));
 // Losses of different tasks are different things: each has its own chart, in the order in which the server counts them.
 const tasks = ["What comes next: the loss of those that write", "Blanks: the loss of a covered character, and of whether two sentences belong together",
