@@ -208,6 +208,24 @@ TEST_SUITE("workshop") {
         CHECK_THROWS_AS(another.bind(served.port), Error);
     }
 
+    TEST_CASE("server: a text is kept that can be looked at, however long") {
+        Served served;
+        std::filesystem::create_directories(served.packages.path / "uplot/dist");
+        for (const char* file : {"uPlot.esm.js", "uPlot.min.css"})
+            write_whole((served.packages.path / "uplot/dist" / file).string(), " ");
+        Json question = {{"run", "run"}, {"text", std::string(50'000, 'a')}};
+        served.post("/api/look", question.dump());
+        auto keep = [&](const Json& asked) {
+            auto response = served.client().Post("/api/export", asked.dump(), "application/json");
+            REQUIRE(response);
+            return std::pair(response->status, response->body.find(std::string(50'000, 'a')) != std::string::npos);
+        };
+        CHECK(keep(question) == std::pair(200, true));
+        CHECK(keep({{"run", "run"}}) == std::pair(200, false));
+        for (const char* body : {R"({"run":"none"})", R"({"run":"run","text":7})", "{}", "x"})
+            served.post("/api/export", body, 400);
+    }
+
     TEST_CASE("server: other names, other paths and strange questions get a clear answer") {
         Served served;
         for (const char* host : {"evil.example", "evil.example:80", "127.0.0.1", ""})

@@ -5,8 +5,7 @@
 
 namespace babygpt::workshop {
 
-// A whole number that came as text. Fails if it is none.
-uint64_t number_of(const std::string& digits, const std::string& name);
+Question question_of(const nlohmann::json& question);  // text, second, padding
 
 class Answers {
   public:

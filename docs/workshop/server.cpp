@@ -159,16 +159,13 @@ void Server::Inside::add_questions() {
     post("/api/row", &Answers::row);
     post("/api/write", &Answers::write);
     post("/api/fill", &Answers::fill);
-    http.Get("/api/export", [this](const Request& request, Response& response) {
+    http.Post("/api/export", [this](const Request& request, Response& response) {
         guard(response, [&] {
-            std::string run = request.get_param_value("run");
-            Question question{request.get_param_value("text"), request.get_param_value("second")};
-            if (request.has_param("padding"))
-                question.padding = int(number_of(request.get_param_value("padding"), "padding"));
+            Json question = Json::parse(request.body);
             std::vector<Question> texts;
-            if (!question.text.empty()) texts.push_back(question);
-            response.set_content(export_page(answers, run, texts, places.page, places.packages), "text/html");
-            response.set_header("Content-Disposition", "attachment; filename=\"" + run + ".html\"");
+            if (question.contains("text")) texts.push_back(question_of(question));
+            response.set_content(export_page(answers, question.at("run"), texts, places.page, places.packages),
+                                 "text/html");
         });
     });
 }
