@@ -4,6 +4,7 @@
 #include <fstream>
 #include <thread>
 
+#include "common/text/sentences.h"
 #include "common/train/run_directory.h"
 #include "docs/workshop/export.h"
 #include "tests/check.h"
@@ -109,6 +110,35 @@ TEST_SUITE("workshop") {
         write_whole(file, "b");
         std::filesystem::last_write_time(file, time);
         CHECK(version_of(file) != before);
+    }
+
+    TEST_CASE("runs: what was read of a file is forgotten when that is gone") {
+        Shelf shelf;
+        std::filesystem::path metrics = shelf.at / "metrics.csv", away = shelf.at / "away";
+        Json rows = shelf.run()["rows"];
+        auto time = std::filesystem::last_write_time(metrics);
+        std::string bytes = read_file(metrics);
+        std::filesystem::rename(metrics, away);
+        CHECK(shelf.run()["rows"].empty());
+        bytes.replace(bytes.find("2.25"), 4, "1.25");
+        std::ofstream(away) << bytes;  // nothing tells the file from the one before
+        std::filesystem::last_write_time(away, time);
+        std::filesystem::rename(away, metrics);
+        CHECK(shelf.run()["rows"][1][2] == 1.25);
+        CHECK(rows[1][2] == 2.25);
+    }
+
+    TEST_CASE("answers: what a BERT writes is there as soon as a text for it is") {
+        Shelf shelf;
+        std::string data = (shelf.directory.path / "sentences").string(), lines;
+        for (int i = 0; i < 60; ++i) lines += i % 3 ? "bad head\n" : "he bad\n";
+        write_whole(data, lines);
+        write_run(shelf.at, tiny("13_bert"), 0, data, load_sentences(data).hash);
+        auto sample = [&] { return shelf.answers.sample({{"run", "run"}})["sample"].get<std::string>(); };
+        std::filesystem::remove(data);
+        CHECK(sample() == "");
+        write_whole(data, lines);
+        CHECK(sample().find('_') != std::string::npos);
     }
 
     TEST_CASE("runs: what is nested without end is damaged") {

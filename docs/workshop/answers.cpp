@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "common/base/format.h"
 #include "docs/workshop/write.h"
@@ -48,17 +49,21 @@ std::shared_ptr<const Opened> Answers::open(const Json& question) {
 }
 
 Json Answers::sample(const Json& question) {
-    std::string run = question.at("run"), file = runs.file(run, question.value("step", -1));
+    std::string run = question.at("run"), file = runs.file(run, question.value("step", -1)), of = version_of(file);
     std::shared_ptr<const Opened> model = models.open(file);
     std::vector<std::string> texts = model->writer ? std::vector<std::string>{} : runs.texts(run);
-    std::string key = version_of(file);
+    if (texts.empty()) texts = {""};
+    of += texts[0];
     {
         std::lock_guard alone(computing);
-        if (samples.contains(key)) return {{"sample", samples[key]}};
+        if (const Sample& known = samples[file]; known.of == of) return {{"sample", known.text}};
     }
-    std::string sample = short_sample(*model, texts.empty() ? "" : texts[0], computing);
+    std::string sample = short_sample(*model, texts[0], computing);
     std::lock_guard alone(computing);
-    return {{"sample", samples[key] = sample}};
+    std::error_code error;
+    std::erase_if(samples, [&](const auto& each) { return !std::filesystem::exists(each.first, error); });
+    samples[file] = {of, sample};
+    return {{"sample", sample}};
 }
 
 Json Answers::look(const Json& question) {

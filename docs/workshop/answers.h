@@ -29,7 +29,10 @@ class Answers {
 
     Models models;
     std::mutex computing;  // one model at a time, so that a run that trains keeps its cores
-    std::map<std::string, std::string> samples;
+    struct Sample {
+        std::string of, text;  // of: the model's version, and the text that it was given
+    };
+    std::map<std::string, Sample> samples;  // by the model's file
 };
 
 }  // namespace babygpt::workshop

@@ -224,10 +224,12 @@ std::string Runs::file(const std::string& name, int step) const {
 }
 
 Json Runs::once(const std::string& what, const std::string& file, const std::function<Json(const std::string&)>& f) {
-    Made* its;
+    std::shared_ptr<Made> its;
     {
         std::lock_guard alone(mutex);
-        its = &made[what + " " + file];
+        std::shared_ptr<Made>& there = made[{file, what}];
+        if (!there) there = std::make_shared<Made>();
+        its = there;
     }
     std::lock_guard others_wait(its->making);  // it may take long: who asks for something else does not wait
     if (std::string version = version_of(file); its->version != version) {
@@ -337,6 +339,11 @@ Json Runs::list() {
             all.push_back(describe(name));
         } catch (const Error&) {  // it was removed a moment ago, or leads elsewhere
         }
+    std::lock_guard alone(mutex);
+    std::erase_if(made, [&](const auto& each) {
+        const std::string& file = each.first.first;
+        return file.starts_with(directory + "/") && !fs::exists(file, error);
+    });
     return all;
 }
 
