@@ -1,6 +1,11 @@
 // What the workshop tells of runs: while they train, when they are made longer, and when they are damaged.
 #include "docs/workshop/runs.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <fstream>
 #include <thread>
 
@@ -99,6 +104,16 @@ TEST_SUITE("workshop") {
         std::filesystem::copy(shelf.at / "model.safetensors", at / "model.safetensors");
         CHECK(shelf.run()["name"] == "begins");
         CHECK(shelf.run()["state"] == "training");
+    }
+
+    TEST_CASE("runs: a process that has ended trains nothing, though the system lists a lock of it") {
+        Shelf shelf;
+        int directory = open(shelf.at.c_str(), O_RDONLY);
+        pid_t child = fork();
+        if (child == 0) flock(directory, LOCK_EX), _exit(0);
+        waitpid(child, nullptr, 0);
+        CHECK(shelf.run()["state"] == "finished");
+        close(directory);
     }
 
     TEST_CASE("runs: a file that was written anew is another, even at the same time and as long") {

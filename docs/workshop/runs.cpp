@@ -36,7 +36,7 @@ bool has_open(const std::string& process, const struct stat& file) {
         if (stat(one->path().c_str(), &about) == 0 && about.st_dev == file.st_dev && about.st_ino == file.st_ino)
             return true;
     }
-    return bool(error);  // another user's process does not tell
+    return error == std::errc::permission_denied;  // another user's process does not tell
 }
 
 // Whether the system's own list has a lock of a directory. It names a file by its number, which one of another disk may
