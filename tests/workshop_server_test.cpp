@@ -2,6 +2,7 @@
 #include "docs/workshop/server.h"
 
 #include <httplib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -202,10 +203,16 @@ TEST_SUITE("workshop") {
         }
     }
 
-    TEST_CASE("server: a port that is taken is refused") {
+    TEST_CASE("server: a port that is taken, or cannot be opened, is refused with the reason") {
         Served served;
         Server another(Places{});
-        CHECK_THROWS_AS(another.bind(served.port), Error);
+        check_error([&] { another.bind(served.port); }, {str("port ", served.port), "it is taken", "--port"});
+        rlimit files, none;
+        getrlimit(RLIMIT_NOFILE, &files);
+        none = {0, files.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &none);
+        check_error([&] { another.bind(0); }, {"cannot be opened: Too many open files"});
+        setrlimit(RLIMIT_NOFILE, &files);
     }
 
     TEST_CASE("server: a text is kept that can be looked at, however long") {

@@ -2,7 +2,9 @@
 
 #include <httplib.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <functional>
 
 #include "common/base/error.h"
@@ -180,12 +182,16 @@ Server::~Server() = default;
 
 int Server::bind(int port) {
     const char* const here = "127.0.0.1";
+    int bound = port;
     if (port == 0)
-        port = inside->http.bind_to_any_port(here);
+        bound = inside->http.bind_to_any_port(here);
     else if (!inside->http.bind_to_port(here, port))
-        port = -1;
-    if (port < 0) fail("the port is taken: perhaps the workshop is open already; choose another with --port");
-    return inside->port = port;
+        bound = -1;
+    if (bound < 0)
+        fail("port ", port, " cannot be opened: ",
+             errno == EADDRINUSE ? "it is taken, perhaps by the workshop itself" : std::strerror(errno),
+             "; choose another with --port");
+    return inside->port = bound;
 }
 
 void Server::listen() { inside->http.listen_after_bind(); }
