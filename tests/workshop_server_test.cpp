@@ -1,11 +1,13 @@
 // The workshop's server: it answers whatever comes, and changes nothing.
 #include "docs/workshop/server.h"
 
+#include <arpa/inet.h>
 #include <httplib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -213,6 +215,18 @@ TEST_SUITE("workshop") {
         setrlimit(RLIMIT_NOFILE, &none);
         check_error([&] { another.bind(0); }, {"cannot be opened: Too many open files"});
         setrlimit(RLIMIT_NOFILE, &files);
+    }
+
+    TEST_CASE("server: it is at 127.0.0.1 alone, not at this machine's other addresses") {
+        Served served;
+        int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET, address.sin_port = htons(uint16_t(served.port));
+        address.sin_addr.s_addr = inet_addr("127.0.0.2");
+        CHECK(connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == -1);
+        CHECK(errno == ECONNREFUSED);
+        close(socket);
+        served.get("/api/runs");
     }
 
     TEST_CASE("server: a text is kept that can be looked at, however long") {
