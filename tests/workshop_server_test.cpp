@@ -130,6 +130,7 @@ TEST_SUITE("workshop") {
                     {"options", {{"steps", 20}}},
                     {"steps", 20},
                     {"tokens", 500},
+                    {"best", {{"step", 20}, {"val_loss", 2.25}}},
                     {"baselines", {{"uniform", 3.5}, {"unigram", 2.5}}}};
         write_whole((at / "run.json").string(), run.dump());
         CHECK(baselines() == run["baselines"]);
@@ -398,6 +399,10 @@ TEST_SUITE("workshop") {
             write_whole(file, other.dump());
             CHECK(served.get("/api/runs")["runs"][0]["state"] == "damaged");
         }
+        good.erase("best");  // the page looks at the best, if not told of a step
+        write_whole(file, good.dump());
+        CHECK(served.get("/api/runs")["runs"][0]["problem"].get<std::string>().find("has no best") !=
+              std::string::npos);
         for (const char* name : {"run.json", "metrics.csv"}) {
             std::filesystem::path pipe = served.directory.path / "run" / name;
             std::filesystem::remove(pipe);

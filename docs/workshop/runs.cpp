@@ -293,6 +293,7 @@ Json Runs::describe(const std::string& name) {
         run["version"] = version_of(file(name, snapshots.empty() ? -1 : snapshots[0]));  // another if trained anew
         bool opens = has("model.safetensors") && !run.contains("program");
         run["looks"] = opens && has_attention(stage);
+        if (run["looks"] && !run.contains("best")) fail(at, "/run.json is damaged: it has no best");
         run["writes"] = opens && (has_attention(stage) || goes_on(stage));
         if (run.contains("program")) {
             run["remark"] = changed(run["program"], stage);
