@@ -406,6 +406,24 @@ try {
     await page.waitForFunction((old) => document.querySelector(".big canvas")?.toDataURL() === old, late);
   });
 
+  await check("look: what is asked beforehand is about the text that is shown, and asked once", async () => {
+    const looks = await hold(page, "**/api/look", ({run, step}) => run === "13_bert" && step !== 20);
+    await go(page, "look?run=13_bert&step=20&text=Kim won a red hat.");
+    const first = await looks.nth(0);
+    await page.fill('textarea[aria-label="second sentence"]', "A hen sang.");
+    const next = await looks.nth(1);
+    await looks.answer(first);
+    await drawn(page);
+    await page.fill('input[aria-label="step of training"]', "0");
+    await drawn(page);
+    assert.deepEqual(looks.held.map((route) => [route.request().postDataJSON().second, route.request().postDataJSON().step]), [[undefined, 0], ["A hen sang.", 0]]);
+    const late = await page.$eval(".big canvas", (canvas) => canvas.toDataURL());
+    await looks.answer(next);
+    await page.waitForFunction((old) => document.querySelector(".big canvas").toDataURL() !== old, late);
+    await looks.nth(2);
+    await looks.release();
+  });
+
   await check("a click on a link counts, even just before the address is written", async () => {
     await page.evaluate(() => {
       const later = window.setTimeout;
