@@ -406,6 +406,22 @@ try {
     await page.waitForFunction((old) => document.querySelector(".big canvas")?.toDataURL() === old, late);
   });
 
+  await check("look: what plays, is stopped and plays again while it waits for an answer, plays once", async () => {
+    const looks = await hold(page, "**/api/look", ({step}) => step !== 60);
+    await go(page, "look?run=10_gpt&step=60&text=At the pond");
+    await looks.nth(0);  // step 0, asked beforehand
+    await page.evaluate(() => {
+      const later = window.setTimeout;
+      window.moved = 0;
+      window.setTimeout = (f, after, ...more) => { if (after === 420) ++window.moved; return later(f, after, ...more); };
+    });
+    for (let i = 0; i < 3; ++i) await page.click(".play");
+    await looks.nth(1);  // step 20
+    await looks.release();
+    await page.waitForFunction(() => /step 60/.test(document.querySelector(".time output")?.textContent) && document.querySelector(".play").textContent === "▶");
+    assert.equal(await page.evaluate(() => window.moved), 2, "from 20 to 40, from 40 to 60");
+  });
+
   await check("look: what is asked beforehand is about the text that is shown, and asked once", async () => {
     const looks = await hold(page, "**/api/look", ({run, step}) => run === "13_bert" && step !== 20);
     await go(page, "look?run=13_bert&step=20&text=Kim won a red hat.");

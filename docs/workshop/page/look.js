@@ -163,24 +163,24 @@ export function look(page, given) {
   }
   const go = (index) => { state.step = run.snapshots[index]; mark(); return refresh(); };
   function stop() {
+    ++plays;
     clearTimeout(playing);
     playing = null;
     play.textContent = "▶";
     play.setAttribute("aria-label", "play");
   }
-  async function advance(index) {
-    const mine = begun;
+  async function advance(index, mine) {
     await go(index);
-    if (playing == null || mine !== begun || !open) return;
+    if (mine !== plays || !open) return;
     if (index + 1 >= run.snapshots.length) return stop();
-    playing = setTimeout(() => advance(index + 1), 420);
+    playing = setTimeout(() => advance(index + 1, mine), 420);
   }
   play.addEventListener("click", () => {
     if (playing != null) return stop();
     playing = 0;
     play.textContent = "❚❚";
     play.setAttribute("aria-label", "pause");
-    advance(state.step === run.snapshots.at(-1) ? 0 : run.snapshots.indexOf(state.step) + 1);
+    advance(state.step === run.snapshots.at(-1) ? 0 : run.snapshots.indexOf(state.step) + 1, ++plays);
   });
   slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
 
