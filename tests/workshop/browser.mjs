@@ -545,6 +545,15 @@ try {
     const question = asked.postDataJSON();
     assert.deepEqual([question.seed, question.random], [7, undefined], "a seed that is typed is taken");
     await stop(page);
+    const writes = await hold(page, "**/api/write", ({count}) => count > 0);
+    await page.click('button:has-text("write")');
+    const before = await writes.nth(0);
+    await page.fill('input[aria-label="seed"]', "9");
+    await writes.answer(before);
+    const {seed, random} = (await writes.nth(1)).request().postDataJSON();
+    assert.deepEqual([seed, random], [9, undefined], "while it writes, too");
+    await stop(page);
+    await writes.release();
     assert.equal(first.slice(0, 60), sampled("--seed", "2").slice(0, 60));
     await page.click('.written span[data-index="5"]');
     await page.waitForSelector(".bars button.glyph");

@@ -124,10 +124,10 @@ function goOn(place, run) {
     const most = written.length + 400;
     while (written.length < most) {
       try {
-        const answer = await ask(batch);
+        const its = seed.value, answer = await ask(batch);
         if (mine !== turn) return;
         written.push(...answer.written);
-        random = answer.random;
+        random = its === seed.value ? answer.random : null;
         problem.textContent = "";
         draw();
       } catch (error) {
