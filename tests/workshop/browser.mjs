@@ -404,6 +404,11 @@ try {
     await page.click(".play");
     await page.waitForFunction(() => /step 60/.test(document.querySelector(".time output")?.textContent));
     await page.waitForFunction((old) => document.querySelector(".big canvas")?.toDataURL() === old, late);
+    await page.emulateMedia({colorScheme: "dark"});
+    await page.waitForFunction((old) => { const canvas = document.querySelector(".big canvas"); return canvas && canvas.toDataURL() !== old; }, late);
+    await page.emulateMedia({colorScheme: "light"});
+    await page.waitForFunction((old) => document.querySelector(".big canvas")?.toDataURL() === old, late);
+    assert.deepEqual(await about(), same, "in other colours it is the same, too");
   });
 
   await check("look: what plays, is stopped and plays again while it waits for an answer, plays once", async () => {
@@ -554,6 +559,11 @@ try {
     assert.deepEqual([seed, random], [9, undefined], "while it writes, too");
     await stop(page);
     await writes.release();
+    const there = await written(page);
+    await page.emulateMedia({colorScheme: "dark"});
+    await drawn(page);
+    assert.equal(await written(page), there, "what is written stays in other colours");
+    await page.emulateMedia({colorScheme: "light"});
     assert.equal(first.slice(0, 60), sampled("--seed", "2").slice(0, 60));
     await page.click('.written span[data-index="5"]');
     await page.waitForSelector(".bars button.glyph");
@@ -628,6 +638,14 @@ try {
     await page.unroute("**/katex.mjs");  // the next lesson asks for it again
     await go(page, "read?lesson=03_head");
     await page.waitForSelector(".lesson .diagram svg");
+    await page.$eval(".lesson h1", (title) => title.setAttribute("data-old", ""));
+    const light = await page.$eval(".lesson .diagram", (diagram) => diagram.innerHTML);
+    const diagramIs = (same) => page.waitForFunction(([old, wanted]) => (document.querySelector(".lesson .diagram")?.innerHTML === old) === wanted, [light, same]);
+    await page.emulateMedia({colorScheme: "dark"});
+    await diagramIs(false);
+    await page.emulateMedia({colorScheme: "light"});
+    await diagramIs(true);
+    assert.ok(await page.$(".lesson h1[data-old]"), "one who reads stays where he is");
     assert.ok(await page.$$eval(".lesson .katex", (all) => all.length) > 20);
     assert.equal(await page.$$eval(".katex-error", (all) => all.length), 0);
     await page.waitForFunction(() => { const image = document.querySelector(".lesson img"); return image?.complete && image.naturalWidth > 0; });
