@@ -445,6 +445,15 @@ try {
     await looks.release();
   });
 
+  await check("an address that is no page's shows the runs", async () => {
+    for (const name of ["constructor", "nothing"]) {
+      await go(page, name);
+      await page.waitForSelector("tr[data-run]");
+      await go(page, "look");
+      await settled(page);
+    }
+  });
+
   await check("a click on a link counts, even just before the address is written", async () => {
     await page.evaluate(() => {
       const later = window.setTimeout;

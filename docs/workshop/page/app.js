@@ -29,7 +29,7 @@ async function show() {
   settle = () => {};
   shown = location.hash;
   const [name, query] = location.hash.slice(1).split("?");
-  const open = pages[name] ? name : "watch";
+  const open = Object.hasOwn(pages, name) ? name : "watch";
   leave();
   for (const link of document.querySelectorAll("header nav a")) {
     link.ariaCurrent = link.hash === "#" + open ? "page" : null;
