@@ -313,7 +313,17 @@ try {
     await page.keyboard.press("End");
     const stops = Number(await page.getAttribute(".time input", "max"));
     await page.waitForFunction((n) => { const slider = document.querySelector(".time input"); return slider?.max > n && slider.value === slider.max; }, stops);
-    await go(page, "watch");
+    await go(page, "watch?run=live");
+    await page.hover(".u-over", {position: {x: 300, y: 100}});
+    await page.waitForFunction(() => /at step [1-9]/.test(document.querySelector(".beside .note")?.textContent));
+    await page.focus('input[aria-label="the sample\'s step"]');
+    await page.keyboard.press("Home");
+    await page.waitForFunction(() => /at step 0,/.test(document.querySelector(".beside .note")?.textContent));
+    for (let i = 0; i < 3; ++i) {
+      const old = await page.textContent('tr[data-run="live"] .state');
+      await page.waitForFunction((before) => document.querySelector('tr[data-run="live"] .state')?.textContent !== before, old);
+    }
+    assert.match(await page.textContent(".beside .note"), /at step 0,/, "a mouse that rests on a chart that grows points at nothing new");
     for (let i = 0; i < 14; ++i) copy("10_gpt", join(runs, "newer_" + i));
     await page.waitForSelector('tr[data-run="newer_13"]');
     await Promise.all([ended(child), child.kill("SIGINT")]);  // it would train for long on any machine

@@ -49,8 +49,8 @@ function drawOver(plot, baselines, ends, beside) {
   ctx.restore();
 }
 
-// A chart of some runs over a ruler. `pointed` is told the value on the axis under the cursor. `update` takes the same
-// runs with more rows.
+// A chart of some runs over a ruler. `pointed` is told the value on the axis under the mouse, when that moves. `update`
+// takes the same runs with more rows.
 export function chart(place, runs, {axis, train, focus, baselines, pointed, height}) {
   let ends;
   const tablesOf = (given) => {
@@ -83,10 +83,10 @@ export function chart(place, runs, {axis, train, focus, baselines, pointed, heig
     scales: {x: {time: false}, y: {range: [0, Math.min(most, 12) * 1.04]}},
     axes: [{...ink, values: (_, ticks) => ticks.map(short)}, {...ink, size: 44, values: (_, ticks) => ticks.map((v) => v.toFixed(1))}],
     hooks: {
-      draw: [(p) => drawOver(p, baselines, ends, beside)],
-      setCursor: [(p) => pointed?.(p.cursor.left >= 0 ? p.posToVal(p.cursor.left, "x") : null)],
+      draw: [(p) => drawOver(p, baselines, ends, beside())],
     },
   }, tablesOf(runs), place);
+  plot.over.addEventListener("mousemove", () => pointed(plot.posToVal(plot.cursor.left, "x")));
   const canvas = plot.root.querySelector("canvas");
   canvas.setAttribute("role", "img");
   const describe = (given) => canvas.setAttribute("aria-label", `validation loss over ${axes[axis]}: ${given.map((run) => `${run.name} ${run.rows.at(-1)[2].toFixed(2)}`).join(", ")}`);

@@ -169,7 +169,7 @@ export function watch(page, given) {
       plots.append(el("figure", {}, (several || task > 0) && el("figcaption", {}, tasks[task]), place, notes.map((words) => el("p.note", {}, words))));
       const pointed = (value) => {
         const run = focused();
-        if (run?.task !== task || !run.rows.length || value == null) return;
+        if (run?.task !== task || !run.rows.length) return;
         const row = run.rows.reduce((a, b) => (Math.abs(at(run, b, axis) - value) < Math.abs(at(run, a, axis) - value) ? b : a));
         const now = row === run.rows.at(-1) ? null : row[0];
         if (now !== step) { step = now; showSample(); }
