@@ -250,6 +250,16 @@ try {
     await page.waitForSelector('.note:has-text("15_prune has no steps of training to count characters by.")');
     await page.check('label:has-text("steps") input');
     assert.equal(charts.size, 3, "each axis draws another chart");
+    await page.evaluate(() => {  // what is written on the first canvas since it was last cleared
+      const canvas = CanvasRenderingContext2D.prototype, {fillText, clearRect} = canvas, isFirst = (one) => one.canvas === document.querySelector(".plots canvas");
+      canvas.fillText = function (text, ...where) { if (isFirst(this)) window.over.push(text); fillText.call(this, text, ...where); };
+      canvas.clearRect = function (...where) { if (isFirst(this)) window.over = []; clearRect.apply(this, where); };
+      window.over = [];
+    });
+    for (const [width, named] of [[500, false], [1280, true]]) {  // a curve has its name where there is room for it
+      await page.setViewportSize({width, height: 900});
+      await page.waitForFunction((there) => window.over.some((text) => text.startsWith("unigram")) && window.over.includes("10_gpt") === there, named);
+    }
     assert.equal(await page.$$eval(".plots figure", (all) => all.length), 3, "losses of different tasks are apart");
     assert.match(await page.textContent(".plots figure:first-child .note"), /different texts/);
     await page.uncheck('tr[data-run="verses"] input');

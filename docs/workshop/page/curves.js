@@ -75,10 +75,10 @@ export function chart(place, runs, {axis, train, focus, baselines, pointed, heig
   const ink = {stroke: css("--soft"), grid: {stroke: css("--line"), width: 1}, ticks: {stroke: css("--line")}, font: "12px system-ui"};
   const short = (value) => value >= 1e6 ? value / 1e6 + " M" : value >= 1e4 ? value / 1e3 + " k" : String(value);
   const most = Math.max(baselines.uniform ?? 0, ...runs.flatMap((run) => run.rows.slice(0, 1).map((row) => row[2])), 1);
-  const beside = place.clientWidth > 560;
+  const beside = () => place.clientWidth > 560;  // there is room for the names
   const plot = new uPlot({
     width: place.clientWidth, height, series,
-    legend: {show: false}, padding: [null, beside ? 132 : null, null, null],
+    legend: {show: false}, padding: [null, () => (beside() ? 132 : 17), null, null],
     cursor: {y: false, points: {size: 7}},
     scales: {x: {time: false}, y: {range: [0, Math.min(most, 12) * 1.04]}},
     axes: [{...ink, values: (_, ticks) => ticks.map(short)}, {...ink, size: 44, values: (_, ticks) => ticks.map((v) => v.toFixed(1))}],
