@@ -230,7 +230,7 @@ void guess_covered(const Opened& opened, const BertInput& input, Guessed& guesse
                             .prediction_logits;
         for (int row = 0; row < rows; ++row) {
             int there = ids[size_t(first + row)];
-            if (there == t.mask || there > t.mask)
+            if (there >= t.mask)
                 guessed.add(opened, row_of(logits, size_t(row * T + first + row)), there == t.mask ? -1 : there);
             else
                 guessed.likely.push_back(Json::array()), guessed.surprise.push_back(Json());

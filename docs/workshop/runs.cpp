@@ -310,10 +310,9 @@ Json Runs::describe(const std::string& name) {
                     .at(int(step));
         else
             run["learning_rate"] = options.value("learning_rate", 0.0);
-        if (training && rows.size() > 1 && step < steps) {
-            run["waited"] = age(at + "/metrics.csv");
-            if (double left = seconds_left(rows, steps, run["waited"]); !std::isnan(left)) run["left"] = left;
-        }
+        if (training && rows.size() > 1 && step < steps)
+            if (double left = seconds_left(rows, steps, age(at + "/metrics.csv")); !std::isnan(left))
+                run["left"] = left;
     } catch (const Json::exception&) {
         run = {{"name", name}, {"state", "damaged"}, {"problem", "its files are not those that a run writes"}};
     } catch (const Error& problem) {

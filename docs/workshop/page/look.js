@@ -43,10 +43,11 @@ export function look(page, given) {
   const sharpest = (heads) => heads.reduce((a, b) => (sharpness(b) > sharpness(a) ? b : a), heads[0]);
   const chosenHead = () => answer.heads.find((h) => nameOf(h) === state.head) ?? sharpest(answer.heads.filter(isCross)) ?? answer.heads[0];
   const isCross = (head) => head.part === "cross";
-  const rowsOf = (head) => (head.part === "cross" || head.part === "decoder" ? answer.written : answer.read);
-  const columnsOf = (head) => (head.part === "decoder" ? ["[CLS]", ...answer.written.slice(0, -1)] : answer.read);
+  const rowsOf = (head) => (isCross(head) || head.part === "decoder" ? answer.written : answer.read);
   // A decoder's row is the place before the character that it writes; the first one is [CLS].
-  const looking = (head) => (head.part === "decoder" || head.part === "cross" ? ["[CLS]", ...answer.written.slice(0, -1)] : answer.read);
+  const shifted = () => ["[CLS]", ...answer.written.slice(0, -1)];
+  const columnsOf = (head) => (head.part === "decoder" ? shifted() : answer.read);
+  const looking = (head) => (head.part === "decoder" || isCross(head) ? shifted() : answer.read);
 
   function ask(step) {
     const key = JSON.stringify([question(step), run.version]);

@@ -3,7 +3,6 @@ import * as api from "api";
 import {axes, at, chart} from "curves";
 import {calm, colourOf, duration, eachSecond, el, percent, put, thousands} from "dom";
 
-const states = {training: "training", finished: "finished", stopped: "stopped", damaged: "damaged"};
 const byDefault = 14;  // as many curves can be told apart
 // When its first snapshot was written, or its best model if it keeps none: a run's version is a file, the number of that
 // on the disk, its time and its size.
@@ -111,7 +110,7 @@ export function watch(page, given) {
       meter.title = of;
       done.style.width = `${now.steps ? 100 * now.step / now.steps : 100}%`;
       state.className = "state " + now.state;
-      put(state, now.state === "training" ? of + left : states[now.state] + (now.state === "stopped" ? ` at ${thousands(now.step)}` : ""));
+      put(state, now.state === "training" ? of + left : now.state + (now.state === "stopped" ? ` at ${thousands(now.step)}` : ""));
       put(loss, now.best ? now.best.val_loss.toFixed(3) : "");
       put(speed, now.rows.length && now.rows.at(-1)[3] ? thousands(now.rows.at(-1)[3]) : "");
       put(rate, now.learning_rate ? String(Number(now.learning_rate.toPrecision(2))) : "");
