@@ -503,6 +503,15 @@ try {
       page.keyboard.insertText("。")]);
     await go(page, "look?run=12_relative");
     await page.waitForFunction(() => /come from distance/.test(document.querySelector(".strip + .note")?.textContent));
+    await settled(page);
+    await page.click('.stepper button:has-text("÷ √size")');
+    assert.deepEqual(await page.$$eval(".scores th", (all) => all.map((th) => th.textContent)), ["place", "key", "q · k", "distance", "score"]);
+    const [asked, place, name] = [await page.inputValue('textarea[aria-label="text"]'), Number(await page.$eval(".cells .here", (cell) => cell.dataset.place)), await page.getAttribute('.head[aria-pressed="true"]', "data-head")];
+    const [layer, number] = name.split(".").map(Number), step = Number(/\d+/.exec(await page.textContent(".time output"))[0]);
+    const row = await (await fetch(address + "/api/row", {method: "POST", body: JSON.stringify({run: "12_relative", step, text: asked, layer, head: number, row: place})})).json();
+    const scores = await page.$$eval(".scores tbody tr", (rows) => rows.map((tr) => [2, 3, 4].map((i) => tr.cells[i].textContent)));
+    assert.deepEqual(scores, row.places.map((p) => [p.content, p.distance, p.scaled].map((x) => x.toFixed(2))));
+    assert.ok(row.places.some((p) => Math.abs(p.distance) > 0.005), "distance counts");
     await go(page, "look?run=13_bert&text=Kim won a red hat.&padding=3");
     await page.waitForFunction(() => document.querySelectorAll(".cells .special").length === 5);
     const [map, future] = await page.$eval(".big canvas", (canvas) => {
@@ -512,6 +521,12 @@ try {
     });
     assert.equal(map, 0, "padding is not looked at");
     assert.ok(future > 0, "it looks ahead");
+    await go(page, "look?run=13_bert&text=Kim won a red hat.&place=2");
+    await page.waitForSelector('.note:has-text("if “i” were covered")');
+    const covered = program("13_bert", "fill", "K_m won a red hat.", "--model", join(runs, "13_bert"));
+    const guesses = [...covered.split("\n")[0].matchAll(/ ([01]\.\d{3})/g)].map(([, p]) => 100 * p), bars = await page.$$eval(".bars .number", (all) => all.map((share) => parseFloat(share.textContent)));
+    assert.equal(guesses.length, 5);
+    for (const [i, share] of guesses.entries()) assert.ok(Math.abs(bars[i] - share) < 0.56, `${guesses} and ${bars}`);
     await go(page, "look?run=14_translate&head=cross 0.0");
     await page.waitForSelector('[data-cells="written"]');
     const source = await page.inputValue('textarea[aria-label="text"]');
@@ -519,6 +534,17 @@ try {
     const cells = await page.$$eval('[data-cells="written"] span', (all) => all.map((c) => c.textContent));
     assert.deepEqual(cells.slice(0, characters(translated).length), characters(translated).map((c) => (c === " " ? "␣" : c)));
     assert.ok(await page.$eval(".cells span", (cell) => cell.getBoundingClientRect().width) >= 18);
+    const {heads} = await (await fetch(address + "/api/look", {method: "POST", body: JSON.stringify({run: "14_translate", text: source})})).json();
+    const {weights, rows, columns} = heads.find((h) => h.part === "cross" && h.layer === 0 && h.head === 0), shares = Buffer.from(weights, "base64");
+    await page.click('[data-cells="written"] span:nth-child(2)');
+    const expected = [];
+    for (let i = 0; i < rows; ++i)
+      for (let j = 0; j < columns; ++j) {
+        const share = shares.readUInt16LE(2 * (i * columns + j)) / 65535;
+        if (share >= (i === 1 ? 0.015 : 0.25)) expected.push([i, j, 0.8 + 6 * share * (i === 1 ? 1 : 0.5)]);
+      }
+    const width = await page.$eval(".cells", (line) => parseFloat(line.style.getPropertyValue("--cell"))), ends = await page.$$eval(".strip svg path", (all) => all.map((path) => [...path.getAttribute("d").match(/^M([\d.]+) .* ([\d.]+) 0$/).slice(1), path.getAttribute("stroke-width")].map(Number)));
+    assert.deepEqual(ends.map(([from, to, thick]) => [from / width - 0.5, to / width - 0.5, thick].map((x) => x.toFixed(3))), expected.map((line) => line.map((x) => x.toFixed(3))), "a line for each weight that can be seen, from the character that is written to the one that is read");
     for (const place of [-1, "x", 1000]) {  // there is none: another is chosen
       await go(page, "look?run=10_gpt&place=" + place);
       await settled(page);
