@@ -173,10 +173,11 @@ $(NPM_PACKAGES)/.test: docs/workshop/package-lock.json
 	@command -v npm >/dev/null || tests/install npm
 	@$(call npm,,.test) && touch $(NPM_PACKAGES)/.page
 
+# The trap: Ctrl-C closes it, and is no error.
 .PHONY: workshop
 workshop: $(SETUP) $(NPM_PACKAGES)/.page ## watch runs while they train and look into them, in a browser: workshop ARGS="--port 8020"
 	@+$(building) $(BUILD)/workshop
-	@$(with_args); $(BUILD)/workshop "$$@"
+	@$(with_args); trap : INT; $(BUILD)/workshop "$$@" || [ $$? = 130 ] || exit 2
 
 # A stage says in its first lines since which other it is new; if it does not, that is the one before it.
 NUMBERS := $(sort $(foreach s,$(STAGES) $(MPI_STAGES),$(firstword $(subst _, ,$s))))

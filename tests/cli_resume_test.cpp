@@ -166,8 +166,10 @@ TEST_SUITE("command line") {
         Shell shell;
         REQUIRE_MESSAGE(shell("command -v script").code == 0, "script is missing; it is in Debian's bsdutils");
         write_small_text(shell);
-        std::string line = quick("03_head", sanitized ? 600 : 6000) + " --eval-interval 6000";
-        std::string said = works(shell, "script -qec '" + line + "' /dev/null");
+        std::string line = "echo $$ >run_id; exec " + quick("03_head", 10'000'000) + " --eval-interval 1000000";
+        std::string said =
+            works(shell, "script -qefc '" + line + "' log >shown & run=$!; " + until("grep -q \" s left\" log") +
+                             "kill -INT $(cat run_id); wait $run; cat log");
         size_t live = said.rfind(" s left");
         REQUIRE(live != said.npos);
         CHECK(said.find("\r\033[K", live) != said.npos);

@@ -1,9 +1,15 @@
 // What the workshop tells of runs: while they train, when they are made longer, and when they are damaged.
 #include "docs/workshop/runs.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <fstream>
 #include <thread>
 
+#include "common/text/sentences.h"
 #include "common/train/run_directory.h"
 #include "docs/workshop/export.h"
 #include "tests/check.h"
@@ -98,6 +104,56 @@ TEST_SUITE("workshop") {
         std::filesystem::copy(shelf.at / "model.safetensors", at / "model.safetensors");
         CHECK(shelf.run()["name"] == "begins");
         CHECK(shelf.run()["state"] == "training");
+    }
+
+    TEST_CASE("runs: a process that has ended trains nothing, though the system lists a lock of it") {
+        Shelf shelf;
+        int directory = open(shelf.at.c_str(), O_RDONLY);
+        pid_t child = fork();
+        if (child == 0) flock(directory, LOCK_EX), _exit(0);
+        waitpid(child, nullptr, 0);
+        CHECK(shelf.run()["state"] == "finished");
+        close(directory);
+    }
+
+    TEST_CASE("runs: a file that was written anew is another, even at the same time and as long") {
+        TemporaryDirectory directory;
+        std::string file = (directory.path / "file").string();
+        write_whole(file, "a");
+        std::string before = version_of(file);
+        auto time = std::filesystem::last_write_time(file);
+        write_whole(file, "b");
+        std::filesystem::last_write_time(file, time);
+        CHECK(version_of(file) != before);
+    }
+
+    TEST_CASE("runs: what was read of a file is forgotten when that is gone") {
+        Shelf shelf;
+        std::filesystem::path metrics = shelf.at / "metrics.csv", away = shelf.at / "away";
+        Json rows = shelf.run()["rows"];
+        auto time = std::filesystem::last_write_time(metrics);
+        std::string bytes = read_file(metrics);
+        std::filesystem::rename(metrics, away);
+        CHECK(shelf.run()["rows"].empty());
+        bytes.replace(bytes.find("2.25"), 4, "1.25");
+        std::ofstream(away) << bytes;  // nothing tells the file from the one before
+        std::filesystem::last_write_time(away, time);
+        std::filesystem::rename(away, metrics);
+        CHECK(shelf.run()["rows"][1][2] == 1.25);
+        CHECK(rows[1][2] == 2.25);
+    }
+
+    TEST_CASE("answers: what a BERT writes is there as soon as a text for it is") {
+        Shelf shelf;
+        std::string data = (shelf.directory.path / "sentences").string(), lines;
+        for (int i = 0; i < 60; ++i) lines += i % 3 ? "bad head\n" : "he bad\n";
+        write_whole(data, lines);
+        write_run(shelf.at, tiny("13_bert"), 0, data, load_sentences(data).hash);
+        auto sample = [&] { return shelf.answers.sample({{"run", "run"}})["sample"].get<std::string>(); };
+        std::filesystem::remove(data);
+        CHECK(sample() == "");
+        write_whole(data, lines);
+        CHECK(sample().find('_') != std::string::npos);
     }
 
     TEST_CASE("runs: what is nested without end is damaged") {

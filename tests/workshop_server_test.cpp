@@ -1,10 +1,13 @@
 // The workshop's server: it answers whatever comes, and changes nothing.
 #include "docs/workshop/server.h"
 
+#include <arpa/inet.h>
 #include <httplib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -40,21 +43,29 @@ int connected(int port, int buffer = 1 << 16) {
     return socket;
 }
 
+httplib::Client client_of(int port) {
+    httplib::Client one("127.0.0.1", port);
+    one.set_read_timeout(120);  // a machine may be busy
+    return one;
+}
+
 // A server on a port of its own, with one run in its directory.
 struct Served {
     TemporaryDirectory directory, packages;
     Server server{{.runs = directory.path, .page = "docs/workshop/page", .packages = packages.path}};
     int port = server.bind(0);
-    std::thread thread{[this] { server.listen(); }};
+    std::thread thread;
 
-    Served() { write_run(directory.path / "run", tiny("10_gpt")); }
-    ~Served() { server.stop(), thread.join(); }
-
-    httplib::Client client() const {
-        httplib::Client one("127.0.0.1", port);
-        one.set_read_timeout(120);  // a machine may be busy
-        return one;
+    Served() {
+        write_run(directory.path / "run", tiny("10_gpt"));
+        thread = std::thread([this] { server.listen(); });
     }
+    ~Served() {
+        client().Get("/api/runs");  // one that does not listen yet would not hear of its end
+        server.stop(), thread.join();
+    }
+
+    httplib::Client client() const { return client_of(port); }
     Json get(const std::string& path, int status = 200) const {
         auto response = client().Get(path.c_str());
         REQUIRE(response);
@@ -119,6 +130,7 @@ TEST_SUITE("workshop") {
                     {"options", {{"steps", 20}}},
                     {"steps", 20},
                     {"tokens", 500},
+                    {"best", {{"step", 20}, {"val_loss", 2.25}}},
                     {"baselines", {{"uniform", 3.5}, {"unigram", 2.5}}}};
         write_whole((at / "run.json").string(), run.dump());
         CHECK(baselines() == run["baselines"]);
@@ -194,10 +206,46 @@ TEST_SUITE("workshop") {
         }
     }
 
-    TEST_CASE("server: a port that is taken is refused") {
+    TEST_CASE("server: a port that is taken, or cannot be opened, is refused with the reason") {
         Served served;
         Server another(Places{});
-        CHECK_THROWS_AS(another.bind(served.port), Error);
+        check_error([&] { another.bind(served.port); }, {str("port ", served.port), "it is taken", "--port"});
+        rlimit files, none;
+        getrlimit(RLIMIT_NOFILE, &files);
+        none = {0, files.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &none);
+        check_error([&] { another.bind(0); }, {"cannot be opened: Too many open files"});
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+
+    TEST_CASE("server: it is at 127.0.0.1 alone, not at this machine's other addresses") {
+        Served served;
+        int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET, address.sin_port = htons(uint16_t(served.port));
+        address.sin_addr.s_addr = inet_addr("127.0.0.2");
+        CHECK(connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == -1);
+        CHECK(errno == ECONNREFUSED);
+        close(socket);
+        served.get("/api/runs");
+    }
+
+    TEST_CASE("server: a text is kept that can be looked at, however long") {
+        Served served;
+        std::filesystem::create_directories(served.packages.path / "uplot/dist");
+        for (const char* file : {"uPlot.esm.js", "uPlot.min.css"})
+            write_whole((served.packages.path / "uplot/dist" / file).string(), " ");
+        Json question = {{"run", "run"}, {"text", std::string(50'000, 'a')}};
+        served.post("/api/look", question.dump());
+        auto keep = [&](const Json& asked) {
+            auto response = served.client().Post("/api/export", asked.dump(), "application/json");
+            REQUIRE(response);
+            return std::pair(response->status, response->body.find(std::string(50'000, 'a')) != std::string::npos);
+        };
+        CHECK(keep(question) == std::pair(200, true));
+        CHECK(keep({{"run", "run"}}) == std::pair(200, false));
+        for (const char* body : {R"({"run":"none"})", R"({"run":"run","text":7})", "{}", "x"})
+            served.post("/api/export", body, 400);
     }
 
     TEST_CASE("server: other names, other paths and strange questions get a clear answer") {
@@ -351,6 +399,10 @@ TEST_SUITE("workshop") {
             write_whole(file, other.dump());
             CHECK(served.get("/api/runs")["runs"][0]["state"] == "damaged");
         }
+        good.erase("best");  // the page looks at the best, if not told of a step
+        write_whole(file, good.dump());
+        CHECK(served.get("/api/runs")["runs"][0]["problem"].get<std::string>().find("has no best") !=
+              std::string::npos);
         for (const char* name : {"run.json", "metrics.csv"}) {
             std::filesystem::path pipe = served.directory.path / "run" / name;
             std::filesystem::remove(pipe);
@@ -370,7 +422,7 @@ TEST_SUITE("workshop") {
         std::thread thread([&] { server.listen(); });
         for (const auto& [host, status] : std::map<std::string, int>{
                  {"127.0.0.1", 200}, {"localhost", 200}, {"localhost:80", 200}, {"evil.example", 403}}) {
-            auto response = httplib::Client("127.0.0.1", 80).Get("/api/runs", httplib::Headers{{"Host", host}});
+            auto response = client_of(80).Get("/api/runs", httplib::Headers{{"Host", host}});
             CHECK_MESSAGE((response && response->status == status), host);
         }
         server.stop(), thread.join();

@@ -120,6 +120,34 @@ TEST_SUITE("workshop") {
         }
     }
 
+    TEST_CASE("look: the heads of a layer share its vectors of distances") {
+        Opened opened = open_tiny(tiny("12_relative"));
+        Recording recording;
+        (*opened.writer)(Tokens(1, 3, {2, 3, 4}));
+        std::vector<Head> heads = heads_of(recording, opened.module());
+        REQUIRE(heads.size() == 4);
+        CHECK(heads[0].d.count() == 3 * 3 * 4);
+        CHECK(heads[0].d.node == heads[1].d.node);
+        CHECK(heads[1].d.node != heads[2].d.node);
+    }
+
+    TEST_CASE("look: a text with more weights of attention than can be shown is refused") {
+        const std::string longer(2800, 'a');
+        for (const auto& [stage, most] : std::map<std::string, std::string>{
+                 {"10_gpt", "2738"}, {"12_relative", "1581"}, {"13_bert", "912"}, {"14_translate", "1581"}}) {
+            CAPTURE(stage);
+            Options options = tiny(stage);
+            options.block_size = 3000;
+            Opened opened = open_tiny(options);
+            check_error([&] { look(opened, {longer}); }, {"at most " + most + " characters can be looked at"});
+            check_error([&] { look_at_row(opened, {longer}, "", 0, 0, 0); }, {most});
+            if (stage == "14_translate")
+                check_error([&] { look(opened, {text}); }, {most});  // it may write as many as it can read
+            else
+                CHECK(look(opened, {text})["heads"].size() == 4);
+        }
+    }
+
     TEST_CASE("look: the lines between a text and its translation are the model's cross-attentions") {
         Opened opened = open_tiny(tiny("14_translate"));
         Translator translator{*opened.translator, opened.tokenizer, 24};

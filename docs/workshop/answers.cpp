@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "common/base/format.h"
 #include "docs/workshop/write.h"
@@ -14,10 +15,6 @@ using Json = nlohmann::json;
 
 constexpr int most_at_once = 64;  // characters written for one question
 constexpr int most_padding = 32;
-
-Question question_of(const Json& json) {
-    return {json.at("text"), json.value("second", ""), std::clamp(json.value("padding", 0), 0, most_padding)};
-}
 
 // What a person may choose by slider, in the range that the command line has.
 Options options_of(const Json& json) {
@@ -32,14 +29,19 @@ Options options_of(const Json& json) {
     return options;
 }
 
-}  // namespace
-
-uint64_t number_of(const std::string& digits, const std::string& name) {
+// A number that came as text: it may have more digits than a number of JavaScript.
+uint64_t random_of(const std::string& digits) {
     uint64_t number;
     const char* end = digits.data() + digits.size();
     auto [rest, error] = std::from_chars(digits.data(), end, number);
-    if (error != std::errc() || rest != end) fail(name, " has to be a whole number, not ", brief(digits));
+    if (error != std::errc() || rest != end) fail("random has to be a whole number, not ", brief(digits));
     return number;
+}
+
+}  // namespace
+
+Question question_of(const Json& json) {
+    return {json.at("text"), json.value("second", ""), std::clamp(json.value("padding", 0), 0, most_padding)};
 }
 
 std::shared_ptr<const Opened> Answers::open(const Json& question) {
@@ -47,17 +49,21 @@ std::shared_ptr<const Opened> Answers::open(const Json& question) {
 }
 
 Json Answers::sample(const Json& question) {
-    std::string run = question.at("run"), file = runs.file(run, question.value("step", -1));
+    std::string run = question.at("run"), file = runs.file(run, question.value("step", -1)), of = version_of(file);
     std::shared_ptr<const Opened> model = models.open(file);
     std::vector<std::string> texts = model->writer ? std::vector<std::string>{} : runs.texts(run);
-    std::string key = version_of(file);
+    if (texts.empty()) texts = {""};
+    of += texts[0];
     {
         std::lock_guard alone(computing);
-        if (samples.contains(key)) return {{"sample", samples[key]}};
+        if (const Sample& known = samples[file]; known.of == of) return {{"sample", known.text}};
     }
-    std::string sample = short_sample(*model, texts.empty() ? "" : texts[0], computing);
+    std::string sample = short_sample(*model, texts[0], computing);
     std::lock_guard alone(computing);
-    return {{"sample", samples[key] = sample}};
+    std::error_code error;
+    std::erase_if(samples, [&](const auto& each) { return !std::filesystem::exists(each.first, error); });
+    samples[file] = {of, sample};
+    return {{"sample", sample}};
 }
 
 Json Answers::look(const Json& question) {
@@ -81,7 +87,7 @@ Json Answers::parts(const Json& question) {
 Json Answers::write(const Json& question) {
     std::shared_ptr<const Opened> model = open(question);
     std::optional<uint64_t> random;
-    if (question.contains("random")) random = number_of(question.at("random"), "random");
+    if (question.contains("random")) random = random_of(question.at("random"));
     std::lock_guard alone(computing);
     return write_on(*model, question.at("text"), options_of(question), random);
 }

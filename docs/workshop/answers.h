@@ -5,8 +5,7 @@
 
 namespace babygpt::workshop {
 
-// A whole number that came as text. Fails if it is none.
-uint64_t number_of(const std::string& digits, const std::string& name);
+Question question_of(const nlohmann::json& question);  // text, second, padding
 
 class Answers {
   public:
@@ -30,7 +29,10 @@ class Answers {
 
     Models models;
     std::mutex computing;  // one model at a time, so that a run that trains keeps its cores
-    std::map<std::string, std::string> samples;
+    struct Sample {
+        std::string of, text;  // of: the model's version, and the text that it was given
+    };
+    std::map<std::string, Sample> samples;  // by the model's file
 };
 
 }  // namespace babygpt::workshop

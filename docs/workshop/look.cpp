@@ -48,8 +48,8 @@ struct Product {
 Product score(const Head& head, int i, int j, bool of_key_too) {
     const real *q = &head.q[size_t(i * head.size)], *k = &head.k[size_t(j * head.size)];
     Product s{dot(q, k, head.size), 0};
-    if (head.d.empty()) return s;
-    const real* d = &head.d[size_t((i * head.columns + j) * head.size)];
+    if (!head.d.node) return s;
+    const real* d = &head.d.values()[size_t((i * head.columns + j) * head.size)];
     s.distance = dot(q, d, head.size) + (of_key_too ? dot(k, d, head.size) : 0);
     return s;
 }
@@ -150,7 +150,29 @@ int number_at_first(int number, const std::set<int>& gone) {
     return number;
 }
 
+int characters(const std::string& text) {  // each begins with the one byte of it that is not 10xxxxxx
+    return int(std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+// An answer has a weight for each head and each two places. Before, a layer that knows distances has a vector for them,
+// and one of a BERT's has weights for as many texts as are covered at once.
+void refuse_large(const Opened& opened, const Question& question) {
+    constexpr double most = 3e7;
+    const Options& o = opened.options;
+    int layers = std::max(o.n_layer, 1), heads = std::max(o.n_head, 1), T = o.block_size;
+    double each = layers * heads;
+    if (o.positions.starts_with("relative")) each += layers * (o.n_embd / heads);
+    if (opened.reader) each += covered_at_once * heads;
+    if (opened.translator)
+        each *= 3;  // it reads, writes, and looks from the one to the other; what it writes may fill the block
+    else
+        T = std::min(T, characters(question.text) + characters(question.second) + question.padding + 3);
+    if (each * T * T > most)
+        fail("at most ", int(std::sqrt(most / each)), " characters can be looked at in this model, not ", T);
+}
+
 Reading read(const Opened& opened, const Question& question) {
+    refuse_large(opened, question);
     if (opened.writer) return read_to_go_on(opened, question);
     if (opened.translator) return read_to_translate(opened, question);
     Reading reading = read_to_fill(opened, question);
@@ -201,7 +223,7 @@ void guess_covered(const Opened& opened, const BertInput& input, Guessed& guesse
                             .prediction_logits;
         for (int row = 0; row < rows; ++row) {
             int there = ids[size_t(first + row)];
-            if (there == t.mask || there > t.mask)
+            if (there >= t.mask)
                 guessed.add(opened, row_of(logits, size_t(row * T + first + row)), there == t.mask ? -1 : there);
             else
                 guessed.likely.push_back(Json::array()), guessed.surprise.push_back(Json());
@@ -250,9 +272,8 @@ std::vector<Head> heads_of(const Recording& recording, const Module& module) {
                       part_of(q, i, count),
                       part_of(k, i, count),
                       part_of(v, i, count),
-                      {},
+                      d,
                       {weights.begin(), weights.end()}};
-            if (d.node) head.d.assign(d.values().begin(), d.values().end());
             heads.push_back(std::move(head));
         }
         d = {};
@@ -281,7 +302,7 @@ Json look(const Opened& opened, const Question& question) {
                      {"columns", head.columns},
                      {"size", head.size},
                      {"weights", base64_of_shares(head.weights)}};
-        if (!head.d.empty()) json["distance"] = distance_share(head, opened.options.positions == "relative_key_query");
+        if (head.d.node) json["distance"] = distance_share(head, opened.options.positions == "relative_key_query");
         heads.push_back(std::move(json));
     }
     Json answer = {
@@ -304,7 +325,7 @@ Json look_at_parts(const Opened& opened, const Question& question) {
                      {"query", base64_of_numbers(head.q)},
                      {"key", base64_of_numbers(head.k)},
                      {"value", base64_of_numbers(head.v)}};
-        if (!head.d.empty()) {
+        if (head.d.node) {
             std::vector<real> distance;
             for (int i = 0; i < head.rows; ++i)
                 for (int j = 0; j < head.columns; ++j)
@@ -335,7 +356,7 @@ Json look_at_row(const Opened& opened, const Question& question, const std::stri
                       {"scaled", (s.content + s.distance) / std::sqrt(real(head.size))},
                       {"seen", is_seen(opened, reading, head, row, j)},
                       {"weight", weight}};
-        if (!head.d.empty()) place["distance"] = s.distance;
+        if (head.d.node) place["distance"] = s.distance;
         places.push_back(place);
         for (size_t c = 0; c < H; ++c) result[c] += weight * head.v[size_t(j) * H + c];
     }

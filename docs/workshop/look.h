@@ -11,9 +11,10 @@ namespace babygpt::workshop {
 struct Head {
     std::string part;  // of a translator: encoder, decoder, or cross, where the one looks at the other
     int layer, number;
-    int rows, columns, size;       // places that look, places looked at, and numbers in a query
-    std::vector<real> q, k, v, d;  // (rows, size), (columns, size) twice; (rows, columns, size) where it has distances
-    std::vector<real> weights;     // (rows, columns)
+    int rows, columns, size;    // places that look, places looked at, and numbers in a query
+    std::vector<real> q, k, v;  // (rows, size), (columns, size) twice
+    Tensor d;                   // (rows, columns, size) where it has distances: one for all heads of the layer
+    std::vector<real> weights;  // (rows, columns)
 };
 std::vector<Head> heads_of(const Recording& recording, const Module& module);
 

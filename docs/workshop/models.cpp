@@ -1,5 +1,7 @@
 #include "docs/workshop/models.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -43,9 +45,10 @@ std::string changed(const std::string& program, const std::string& stage) {
 }
 
 std::string version_of(const std::string& file) {
-    std::error_code error;
-    auto time = std::filesystem::last_write_time(file, error).time_since_epoch().count();
-    return str(file, " ", time, " ", std::filesystem::file_size(file, error));
+    struct stat about = {};
+    stat(file.c_str(), &about);
+    return str(file, " ", about.st_ino, " ", about.st_mtim.tv_sec * 1'000'000'000 + about.st_mtim.tv_nsec, " ",
+               about.st_size);
 }
 
 void refuse_pipe(const std::string& file) {

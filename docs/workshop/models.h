@@ -34,7 +34,7 @@ bool has_attention(const std::string& stage);
 // computes with them.
 std::string changed(const std::string& program, const std::string& stage);
 
-// The file with its time and size: one that was written anew has another.
+// The file with its number on the disk, its time and its size: one that was written anew has another.
 std::string version_of(const std::string& file);
 
 void refuse_pipe(const std::string& file);                       // it would wait

@@ -36,7 +36,7 @@ bool has_open(const std::string& process, const struct stat& file) {
         if (stat(one->path().c_str(), &about) == 0 && about.st_dev == file.st_dev && about.st_ino == file.st_ino)
             return true;
     }
-    return bool(error);  // another user's process does not tell
+    return error == std::errc::permission_denied;  // another user's process does not tell
 }
 
 // Whether the system's own list has a lock of a directory. It names a file by its number, which one of another disk may
@@ -224,10 +224,12 @@ std::string Runs::file(const std::string& name, int step) const {
 }
 
 Json Runs::once(const std::string& what, const std::string& file, const std::function<Json(const std::string&)>& f) {
-    Made* its;
+    std::shared_ptr<Made> its;
     {
         std::lock_guard alone(mutex);
-        its = &made[what + " " + file];
+        std::shared_ptr<Made>& there = made[{file, what}];
+        if (!there) there = std::make_shared<Made>();
+        its = there;
     }
     std::lock_guard others_wait(its->making);  // it may take long: who asks for something else does not wait
     if (std::string version = version_of(file); its->version != version) {
@@ -291,6 +293,7 @@ Json Runs::describe(const std::string& name) {
         run["version"] = version_of(file(name, snapshots.empty() ? -1 : snapshots[0]));  // another if trained anew
         bool opens = has("model.safetensors") && !run.contains("program");
         run["looks"] = opens && has_attention(stage);
+        if (run["looks"] && !run.contains("best")) fail(at, "/run.json is damaged: it has no best");
         run["writes"] = opens && (has_attention(stage) || goes_on(stage));
         if (run.contains("program")) {
             run["remark"] = changed(run["program"], stage);
@@ -307,10 +310,9 @@ Json Runs::describe(const std::string& name) {
                     .at(int(step));
         else
             run["learning_rate"] = options.value("learning_rate", 0.0);
-        if (training && rows.size() > 1 && step < steps) {
-            run["waited"] = age(at + "/metrics.csv");
-            if (double left = seconds_left(rows, steps, run["waited"]); !std::isnan(left)) run["left"] = left;
-        }
+        if (training && rows.size() > 1 && step < steps)
+            if (double left = seconds_left(rows, steps, age(at + "/metrics.csv")); !std::isnan(left))
+                run["left"] = left;
     } catch (const Json::exception&) {
         run = {{"name", name}, {"state", "damaged"}, {"problem", "its files are not those that a run writes"}};
     } catch (const Error& problem) {
@@ -337,6 +339,11 @@ Json Runs::list() {
             all.push_back(describe(name));
         } catch (const Error&) {  // it was removed a moment ago, or leads elsewhere
         }
+    std::lock_guard alone(mutex);
+    std::erase_if(made, [&](const auto& each) {
+        const std::string& file = each.first.first;
+        return file.starts_with(directory + "/") && !fs::exists(file, error);
+    });
     return all;
 }
 

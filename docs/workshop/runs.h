@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -38,7 +39,7 @@ class Runs {
     };
     std::string directory;
     std::mutex mutex;
-    std::map<std::string, Made> made;  // by what it is, and of which file
+    std::map<std::pair<std::string, std::string>, std::shared_ptr<Made>> made;  // by the file, and what is made of it
 };
 
 }  // namespace babygpt::workshop

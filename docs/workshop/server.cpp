@@ -2,7 +2,9 @@
 
 #include <httplib.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <functional>
 
 #include "common/base/error.h"
@@ -159,16 +161,13 @@ void Server::Inside::add_questions() {
     post("/api/row", &Answers::row);
     post("/api/write", &Answers::write);
     post("/api/fill", &Answers::fill);
-    http.Get("/api/export", [this](const Request& request, Response& response) {
+    http.Post("/api/export", [this](const Request& request, Response& response) {
         guard(response, [&] {
-            std::string run = request.get_param_value("run");
-            Question question{request.get_param_value("text"), request.get_param_value("second")};
-            if (request.has_param("padding"))
-                question.padding = int(number_of(request.get_param_value("padding"), "padding"));
+            Json question = Json::parse(request.body);
             std::vector<Question> texts;
-            if (!question.text.empty()) texts.push_back(question);
-            response.set_content(export_page(answers, run, texts, places.page, places.packages), "text/html");
-            response.set_header("Content-Disposition", "attachment; filename=\"" + run + ".html\"");
+            if (question.contains("text")) texts.push_back(question_of(question));
+            response.set_content(export_page(answers, question.at("run"), texts, places.page, places.packages),
+                                 "text/html");
         });
     });
 }
@@ -183,12 +182,16 @@ Server::~Server() = default;
 
 int Server::bind(int port) {
     const char* const here = "127.0.0.1";
+    int bound = port;
     if (port == 0)
-        port = inside->http.bind_to_any_port(here);
+        bound = inside->http.bind_to_any_port(here);
     else if (!inside->http.bind_to_port(here, port))
-        port = -1;
-    if (port < 0) fail("the port is taken: perhaps the workshop is open already; choose another with --port");
-    return inside->port = port;
+        bound = -1;
+    if (bound < 0)
+        fail("port ", port, " cannot be opened: ",
+             errno == EADDRINUSE ? "it is taken, perhaps by the workshop itself" : std::strerror(errno),
+             "; choose another with --port");
+    return inside->port = bound;
 }
 
 void Server::listen() { inside->http.listen_after_bind(); }

@@ -12,12 +12,21 @@ import {setTimeout as after} from "node:timers/promises";
 const {chromium} = createRequire(resolve("build/workshop_packages/package.json"))("playwright-core");
 const pictures = process.argv[2];
 const home = mkdtempSync(join(tmpdir(), "babygpt-workshop-")), runs = join(home, "runs");
-const program = (name, ...words) => execFileSync("build/" + name, words, {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]});
+const program = (name, ...words) => execFileSync("build/" + name, words, {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], timeout: 600000});
 const train = (stage, run, ...words) => program(stage, "train", "--out", join(runs, run), "--eval-batches", "4", ...words);
 const summary = (run) => JSON.parse(readFileSync(join(runs, run, "run.json"), "utf8"));
 const metrics = (run) => readFileSync(join(runs, run, "metrics.csv"), "utf8").trim().split("\n").slice(1).map((line) => line.split(",").map(Number));
 const children = [], contexts = [], problems = [];
 const ended = (child) => child.exitCode ?? child.signalCode ?? once(child, "exit");
+
+// What never ends is named.
+let current = "training";
+setTimeout(() => {
+  console.error(`${current}: no end after half an hour`);
+  for (const child of children) child.kill("SIGKILL");
+  process.exit(1);
+}, 1800000).unref();
+const within = (promise, what) => Promise.race([promise, after(120000, null, {ref: false}).then(() => { throw new Error(`waited in vain for ${what}`); })]);
 
 // Every file below runs/ with its time: nothing may change by looking.
 const state = () => readdirSync(runs, {recursive: true}).map((name) => [name, statSync(join(runs, name)).mtimeMs]).sort();
@@ -56,12 +65,41 @@ async function open(address, options = {}) {
 }
 
 // Resolves when the page has heard of its new address: nothing of the page before is left to answer a wait.
-const go = (page, hash) => page.evaluate((h) => new Promise((done) => {
-  const before = location.href;
-  addEventListener("hashchange", () => done(), {once: true});  // after the page's own
-  location.hash = h;
-  if (location.href === before) done();
-}), hash);
+async function go(page, hash) {
+  await page.mouse.move(0, 0);  // what comes to lie under it would be pointed at
+  await page.evaluate((h) => new Promise((done) => {
+    const before = location.href;
+    addEventListener("hashchange", () => done(), {once: true});  // after the page's own
+    location.hash = h;
+    if (location.href === before) done();
+  }), hash);
+}
+
+// Holds back the questions at an address that are wanted. `nth` waits for one of them, `answer` lets it go on.
+async function hold(page, address, wanted) {
+  const held = [], waiting = [], answered = new Set();
+  let open = false;
+  await page.route(address, (route) => {
+    if (open || !wanted(route.request().postDataJSON())) return route.continue();
+    held.push(route);
+    for (const tell of waiting.splice(0)) tell();
+  });
+  const answer = (route) => {
+    answered.add(route);
+    return Promise.all([page.waitForResponse((response) => response.request() === route.request()), route.continue()]);
+  };
+  return {
+    held, answer,
+    nth: async (n) => {
+      while (held.length <= n) await within(new Promise((done) => waiting.push(done)), `question ${n} to ${address}`);
+      return held[n];
+    },
+    release: async () => {
+      open = true;
+      await Promise.all(held.filter((route) => !answered.has(route)).map(answer));
+      await page.unroute(address);
+    }};
+}
 const shot = async (page, name) => { if (pictures) await page.screenshot({path: join(pictures, name + ".png")}); };
 const settled = (page) => page.waitForFunction(() => document.querySelector(".scores tbody tr") && document.querySelector(".bars li"));
 const characters = (text) => [...text];
@@ -106,11 +144,12 @@ const contrast = (page, selector) => page.$$eval(selector, (all) => {
 
 async function check(name, f) {
   const begun = Date.now();
+  current = name;
   try {
     await f();
     assert.deepEqual(problems, [], name);
   } catch (error) {
-    console.error(`${name}: failed after ${Date.now() - begun} ms`, problems);
+    console.error(`${name}: failed after ${Date.now() - begun} ms`, problems, error.stack);
     for (const page of contexts.flatMap((context) => context.pages())) {
       const shown = page.evaluate(() => `${location.hash}: ${document.querySelector("main")?.innerText.slice(0, 500)}`).catch(String);
       console.error(await Promise.race([shown, after(10000, "a page that does not answer", {ref: false})]));
@@ -121,17 +160,18 @@ async function check(name, f) {
 }
 
 const text = "At the den Kim won a red hat. ";
-mkdirSync(runs);
-train("03_head", "03_head", "--steps", "300", "--eval-interval", "100");
-train("10_gpt", "10_gpt", "--steps", "60", "--eval-interval", "20", "--tokens", "50");
-train("10_gpt", "verses", "--data", "verses", "--steps", "20", "--eval-interval", "20", "--n-layer", "1", "--tokens", "50");
-train("12_relative", "12_relative", "--steps", "20", "--eval-interval", "20", "--n-layer", "1", "--tokens", "50");
-train("13_bert", "13_bert", "--steps", "20", "--eval-interval", "20", "--n-layer", "1");
-program("15_prune", "--model", join(runs, "13_bert"), "--out", join(runs, "15_prune"), "--tolerance", "9");
-train("10_gpt", "long", "--steps", "0", "--block-size", "256", "--tokens", "0", "--snapshots", "0");
-train("14_translate", "14_translate", "--steps", "60", "--eval-interval", "60", "--n-layer", "1");
 
 try {
+  mkdirSync(runs);
+  train("03_head", "03_head", "--steps", "300", "--eval-interval", "100");
+  train("10_gpt", "10_gpt", "--steps", "60", "--eval-interval", "20", "--tokens", "50");
+  train("10_gpt", "verses", "--data", "verses", "--steps", "20", "--eval-interval", "20", "--n-layer", "1", "--tokens", "50");
+  train("12_relative", "12_relative", "--steps", "20", "--eval-interval", "20", "--n-layer", "1", "--tokens", "50");
+  train("13_bert", "13_bert", "--steps", "20", "--eval-interval", "5", "--n-layer", "1");
+  program("15_prune", "--model", join(runs, "13_bert"), "--out", join(runs, "15_prune"), "--tolerance", "9");
+  train("10_gpt", "long", "--steps", "0", "--block-size", "256", "--tokens", "0", "--snapshots", "0");
+  train("14_translate", "14_translate", "--steps", "60", "--eval-interval", "60", "--n-layer", "1");
+
   const address = await serve();
   const before = state();
   const {context, page} = await open(address);
@@ -158,8 +198,7 @@ try {
       const found = await page.waitForFunction(() => performance.getEntriesByType("paint").find((e) => e.name === "first-contentful-paint")?.startTime);
       painted.push(Math.round(await found.jsonValue()));
     }
-    console.log(`  first contentful paint after ${painted.join(", ")} ms`);
-    assert.ok(Math.min(...painted) < 10000);  // half a second is the aim; a machine that is busy is no mistake of the page
+    console.log(`  first contentful paint after ${painted.join(", ")} ms`);  // half a second is the aim
     await page.waitForSelector("tr[data-run]");
   });
 
@@ -171,21 +210,23 @@ try {
       assert.equal(answer.read.length, 256);
     }
     times.sort((a, b) => a - b);
-    console.log(`  median ${Math.round(times[10])} ms, from ${Math.round(times[0])} to ${Math.round(times[19])} ms`);
-    assert.ok(times[0] < 1000);  // a tenth of a second is the aim
+    console.log(`  median ${Math.round(times[10])} ms, from ${Math.round(times[0])} to ${Math.round(times[19])} ms`);  // a tenth of a second is the aim
   });
 
   await check("watch: every run with its loss, ticked on and off, over three axes", async () => {
     for (const run of readdirSync(runs)) {
-      const shown = (part) => page.textContent(`tr[data-run="${run}"] ${part}`), {best, options, judged} = summary(run);
+      const shown = (part) => page.textContent(`tr[data-run="${run}"] ${part}`), {best, options, judged, final} = summary(run), judge = await shown(".judge");
       assert.equal(await shown("[data-loss]"), best.val_loss.toFixed(3), run);
       const speed = metrics(run).at(-1)[3];
       assert.equal(await shown(".speed"), speed ? Math.round(speed).toLocaleString("en-GB") : "", run);
       const rate = options.decay && options.steps > options.warmup ? options.learning_rate / 10
         : options.learning_rate * Math.min(1, (options.steps + 1) / (options.warmup + 1));  // at the end of its steps
       assert.ok(Math.abs(Number(await shown(".rate")) / rate - 1) < 0.06, run);
-      if (judged?.tales) assert.match(await shown(".judge"), new RegExp(`^${(100 * judged.in_form / judged.tales).toFixed(0)}(\\.\\d)? % in form`), run);
-      if (judged?.sentences) assert.equal(await shown(".judge"), `${judged.exact} of ${judged.sentences} exact`);
+      const shares = {...(judged?.tales && {"in form": judged.in_form / judged.tales}), ...(judged?.slots && {"remembered": judged.slots_right / judged.slots}),
+        ...(final?.masked_accuracy && {"of blanks": final.masked_accuracy, "of pairs": final.follows_accuracy})};
+      for (const [name, share] of Object.entries(shares)) assert.ok(Math.abs(Number(judge.split(" % " + name)[0].split(" ").at(-1)) - 100 * share) <= 0.5, `${run}: ${judge}, and ${share} ${name}`);
+      if (judged?.sentences) assert.equal(judge, `${judged.exact} of ${judged.sentences} exact`);
+      if (run === "13_bert") assert.match(judge, /^[\d.]+ % of blanks, [\d.]+ % of pairs$/);
     }
     assert.match(await page.textContent('tr[data-run="10_gpt"]'), /finished/);
     await page.evaluate(() => { localStorage.setItem("ticks", "{"); localStorage.setItem("axis", "steps"); });
@@ -209,6 +250,16 @@ try {
     await page.waitForSelector('.note:has-text("15_prune has no steps of training to count characters by.")');
     await page.check('label:has-text("steps") input');
     assert.equal(charts.size, 3, "each axis draws another chart");
+    await page.evaluate(() => {  // what is written on the first canvas since it was last cleared
+      const canvas = CanvasRenderingContext2D.prototype, {fillText, clearRect} = canvas, isFirst = (one) => one.canvas === document.querySelector(".plots canvas");
+      canvas.fillText = function (text, ...where) { if (isFirst(this)) window.over.push(text); fillText.call(this, text, ...where); };
+      canvas.clearRect = function (...where) { if (isFirst(this)) window.over = []; clearRect.apply(this, where); };
+      window.over = [];
+    });
+    for (const [width, named] of [[500, false], [1280, true]]) {  // a curve has its name where there is room for it
+      await page.setViewportSize({width, height: 900});
+      await page.waitForFunction((there) => window.over.some((text) => text.startsWith("unigram")) && window.over.includes("10_gpt") === there, named);
+    }
     assert.equal(await page.$$eval(".plots figure", (all) => all.length), 3, "losses of different tasks are apart");
     assert.match(await page.textContent(".plots figure:first-child .note"), /different texts/);
     await page.uncheck('tr[data-run="verses"] input');
@@ -242,15 +293,15 @@ try {
     await page.focus('input[aria-label="the sample\'s step"]');
     await page.keyboard.press("Home");
     await page.waitForFunction(() => /at step 0,/.test(document.querySelector(".beside .note")?.textContent));
-    const held = new Promise((resolve) => page.route("**/api/sample", (route) => (route.request().postDataJSON().step === 100 ? resolve(route) : route.continue())));
+    const samples = await hold(page, "**/api/sample", ({step}) => step === 100);
     await page.keyboard.press("ArrowRight");
-    const late = await held;  // until another one is shown
+    const late = await samples.nth(0);  // until another one is shown
     await page.keyboard.press("ArrowRight");
     await page.waitForFunction(() => /at step 200,/.test(document.querySelector(".beside .note")?.textContent));
-    await Promise.all([page.waitForResponse((response) => response.request() === late.request()), late.continue()]);
+    await samples.answer(late);
     await drawn(page);
     assert.match(await page.textContent(".beside .note"), /at step 200,/, "a late answer is none");
-    await page.unroute("**/api/sample");
+    await samples.release();
     await shot(page, "watch");
     await go(page, "watch?run=verses");
     await page.waitForFunction(() => document.querySelector(".beside h2")?.textContent === "verses");
@@ -272,7 +323,17 @@ try {
     await page.keyboard.press("End");
     const stops = Number(await page.getAttribute(".time input", "max"));
     await page.waitForFunction((n) => { const slider = document.querySelector(".time input"); return slider?.max > n && slider.value === slider.max; }, stops);
-    await go(page, "watch");
+    await go(page, "watch?run=live");
+    await page.hover(".u-over", {position: {x: 300, y: 100}});
+    await page.waitForFunction(() => /at step [1-9]/.test(document.querySelector(".beside .note")?.textContent));
+    await page.focus('input[aria-label="the sample\'s step"]');
+    await page.keyboard.press("Home");
+    await page.waitForFunction(() => /at step 0,/.test(document.querySelector(".beside .note")?.textContent));
+    for (let i = 0; i < 3; ++i) {
+      const old = await page.textContent('tr[data-run="live"] .state');
+      await page.waitForFunction((before) => document.querySelector('tr[data-run="live"] .state')?.textContent !== before, old);
+    }
+    assert.match(await page.textContent(".beside .note"), /at step 0,/, "a mouse that rests on a chart that grows points at nothing new");
     for (let i = 0; i < 14; ++i) copy("10_gpt", join(runs, "newer_" + i));
     await page.waitForSelector('tr[data-run="newer_13"]');
     await Promise.all([ended(child), child.kill("SIGINT")]);  // it would train for long on any machine
@@ -363,6 +424,54 @@ try {
     await page.click(".play");
     await page.waitForFunction(() => /step 60/.test(document.querySelector(".time output")?.textContent));
     await page.waitForFunction((old) => document.querySelector(".big canvas")?.toDataURL() === old, late);
+    await page.emulateMedia({colorScheme: "dark"});
+    await page.waitForFunction((old) => { const canvas = document.querySelector(".big canvas"); return canvas && canvas.toDataURL() !== old; }, late);
+    await page.emulateMedia({colorScheme: "light"});
+    await page.waitForFunction((old) => document.querySelector(".big canvas")?.toDataURL() === old, late);
+    assert.deepEqual(await about(), same, "in other colours it is the same, too");
+  });
+
+  await check("look: what plays, is stopped and plays again while it waits for an answer, plays once", async () => {
+    const looks = await hold(page, "**/api/look", ({step}) => step !== 60);
+    await go(page, "look?run=10_gpt&step=60&text=At the pond");
+    await looks.nth(0);  // step 0, asked beforehand
+    await page.evaluate(() => {
+      const later = window.setTimeout;
+      window.moved = 0;
+      window.setTimeout = (f, after, ...more) => { if (after === 420) ++window.moved; return later(f, after, ...more); };
+    });
+    for (let i = 0; i < 3; ++i) await page.click(".play");
+    await looks.nth(1);  // step 20
+    await looks.release();
+    await page.waitForFunction(() => /step 60/.test(document.querySelector(".time output")?.textContent) && document.querySelector(".play").textContent === "▶");
+    assert.equal(await page.evaluate(() => window.moved), 2, "from 20 to 40, from 40 to 60");
+  });
+
+  await check("look: what is asked beforehand is about the text that is shown, and asked once", async () => {
+    const looks = await hold(page, "**/api/look", ({run, step}) => run === "13_bert" && step !== 20);
+    await go(page, "look?run=13_bert&step=20&text=Kim won a red hat.");
+    const first = await looks.nth(0);
+    await page.fill('textarea[aria-label="second sentence"]', "A hen sang.");
+    const next = await looks.nth(1);
+    await looks.answer(first);
+    await drawn(page);
+    await page.fill('input[aria-label="step of training"]', "0");
+    await drawn(page);
+    assert.deepEqual(looks.held.map((route) => [route.request().postDataJSON().second, route.request().postDataJSON().step]), [[undefined, 0], ["A hen sang.", 0]]);
+    const late = await page.$eval(".big canvas", (canvas) => canvas.toDataURL());
+    await looks.answer(next);
+    await page.waitForFunction((old) => document.querySelector(".big canvas").toDataURL() !== old, late);
+    await looks.nth(2);
+    await looks.release();
+  });
+
+  await check("an address that is no page's shows the runs", async () => {
+    for (const name of ["constructor", "nothing"]) {
+      await go(page, name);
+      await page.waitForSelector("tr[data-run]");
+      await go(page, "look");
+      await settled(page);
+    }
   });
 
   await check("a click on a link counts, even just before the address is written", async () => {
@@ -394,6 +503,15 @@ try {
       page.keyboard.insertText("。")]);
     await go(page, "look?run=12_relative");
     await page.waitForFunction(() => /come from distance/.test(document.querySelector(".strip + .note")?.textContent));
+    await settled(page);
+    await page.click('.stepper button:has-text("÷ √size")');
+    assert.deepEqual(await page.$$eval(".scores th", (all) => all.map((th) => th.textContent)), ["place", "key", "q · k", "distance", "score"]);
+    const [asked, place, name] = [await page.inputValue('textarea[aria-label="text"]'), Number(await page.$eval(".cells .here", (cell) => cell.dataset.place)), await page.getAttribute('.head[aria-pressed="true"]', "data-head")];
+    const [layer, number] = name.split(".").map(Number), step = Number(/\d+/.exec(await page.textContent(".time output"))[0]);
+    const row = await (await fetch(address + "/api/row", {method: "POST", body: JSON.stringify({run: "12_relative", step, text: asked, layer, head: number, row: place})})).json();
+    const scores = await page.$$eval(".scores tbody tr", (rows) => rows.map((tr) => [2, 3, 4].map((i) => tr.cells[i].textContent)));
+    assert.deepEqual(scores, row.places.map((p) => [p.content, p.distance, p.scaled].map((x) => x.toFixed(2))));
+    assert.ok(row.places.some((p) => Math.abs(p.distance) > 0.005), "distance counts");
     await go(page, "look?run=13_bert&text=Kim won a red hat.&padding=3");
     await page.waitForFunction(() => document.querySelectorAll(".cells .special").length === 5);
     const [map, future] = await page.$eval(".big canvas", (canvas) => {
@@ -403,6 +521,12 @@ try {
     });
     assert.equal(map, 0, "padding is not looked at");
     assert.ok(future > 0, "it looks ahead");
+    await go(page, "look?run=13_bert&text=Kim won a red hat.&place=2");
+    await page.waitForSelector('.note:has-text("if “i” were covered")');
+    const covered = program("13_bert", "fill", "K_m won a red hat.", "--model", join(runs, "13_bert"));
+    const guesses = [...covered.split("\n")[0].matchAll(/ ([01]\.\d{3})/g)].map(([, p]) => 100 * p), bars = await page.$$eval(".bars .number", (all) => all.map((share) => parseFloat(share.textContent)));
+    assert.equal(guesses.length, 5);
+    for (const [i, share] of guesses.entries()) assert.ok(Math.abs(bars[i] - share) < 0.56, `${guesses} and ${bars}`);
     await go(page, "look?run=14_translate&head=cross 0.0");
     await page.waitForSelector('[data-cells="written"]');
     const source = await page.inputValue('textarea[aria-label="text"]');
@@ -410,6 +534,17 @@ try {
     const cells = await page.$$eval('[data-cells="written"] span', (all) => all.map((c) => c.textContent));
     assert.deepEqual(cells.slice(0, characters(translated).length), characters(translated).map((c) => (c === " " ? "␣" : c)));
     assert.ok(await page.$eval(".cells span", (cell) => cell.getBoundingClientRect().width) >= 18);
+    const {heads} = await (await fetch(address + "/api/look", {method: "POST", body: JSON.stringify({run: "14_translate", text: source})})).json();
+    const {weights, rows, columns} = heads.find((h) => h.part === "cross" && h.layer === 0 && h.head === 0), shares = Buffer.from(weights, "base64");
+    await page.click('[data-cells="written"] span:nth-child(2)');
+    const expected = [];
+    for (let i = 0; i < rows; ++i)
+      for (let j = 0; j < columns; ++j) {
+        const share = shares.readUInt16LE(2 * (i * columns + j)) / 65535;
+        if (share >= (i === 1 ? 0.015 : 0.25)) expected.push([i, j, 0.8 + 6 * share * (i === 1 ? 1 : 0.5)]);
+      }
+    const width = await page.$eval(".cells", (line) => parseFloat(line.style.getPropertyValue("--cell"))), ends = await page.$$eval(".strip svg path", (all) => all.map((path) => [...path.getAttribute("d").match(/^M([\d.]+) .* ([\d.]+) 0$/).slice(1), path.getAttribute("stroke-width")].map(Number)));
+    assert.deepEqual(ends.map(([from, to, thick]) => [from / width - 0.5, to / width - 0.5, thick].map((x) => x.toFixed(3))), expected.map((line) => line.map((x) => x.toFixed(3))), "a line for each weight that can be seen, from the character that is written to the one that is read");
     for (const place of [-1, "x", 1000]) {  // there is none: another is chosen
       await go(page, "look?run=10_gpt&place=" + place);
       await settled(page);
@@ -470,6 +605,20 @@ try {
     const question = asked.postDataJSON();
     assert.deepEqual([question.seed, question.random], [7, undefined], "a seed that is typed is taken");
     await stop(page);
+    const writes = await hold(page, "**/api/write", ({count}) => count > 0);
+    await page.click('button:has-text("write")');
+    const before = await writes.nth(0);
+    await page.fill('input[aria-label="seed"]', "9");
+    await writes.answer(before);
+    const {seed, random} = (await writes.nth(1)).request().postDataJSON();
+    assert.deepEqual([seed, random], [9, undefined], "while it writes, too");
+    await stop(page);
+    await writes.release();
+    const there = await written(page);
+    await page.emulateMedia({colorScheme: "dark"});
+    await drawn(page);
+    assert.equal(await written(page), there, "what is written stays in other colours");
+    await page.emulateMedia({colorScheme: "light"});
     assert.equal(first.slice(0, 60), sampled("--seed", "2").slice(0, 60));
     await page.click('.written span[data-index="5"]');
     await page.waitForSelector(".bars button.glyph");
@@ -544,6 +693,14 @@ try {
     await page.unroute("**/katex.mjs");  // the next lesson asks for it again
     await go(page, "read?lesson=03_head");
     await page.waitForSelector(".lesson .diagram svg");
+    await page.$eval(".lesson h1", (title) => title.setAttribute("data-old", ""));
+    const light = await page.$eval(".lesson .diagram", (diagram) => diagram.innerHTML);
+    const diagramIs = (same) => page.waitForFunction(([old, wanted]) => (document.querySelector(".lesson .diagram")?.innerHTML === old) === wanted, [light, same]);
+    await page.emulateMedia({colorScheme: "dark"});
+    await diagramIs(false);
+    await page.emulateMedia({colorScheme: "light"});
+    await diagramIs(true);
+    assert.ok(await page.$(".lesson h1[data-old]"), "one who reads stays where he is");
     assert.ok(await page.$$eval(".lesson .katex", (all) => all.length) > 20);
     assert.equal(await page.$$eval(".katex-error", (all) => all.length), 0);
     await page.waitForFunction(() => { const image = document.querySelector(".lesson img"); return image?.complete && image.naturalWidth > 0; });
@@ -590,7 +747,7 @@ try {
     assert.equal(await alone.page.textContent(".beside .sample"), sample.trim());
     await alone.page.click('a:has-text("Look inside")');
     await alone.page.waitForSelector(".head canvas");
-    const scores = async (p) => { await settled(p); await p.click('.stepper button:has-text("values")'); return p.$$eval(".scores tr", (rows) => rows.flatMap((row) => [...row.cells].map((cell) => cell.textContent))); };
+    const scores = async (p) => { await p.mouse.move(0, 0); await settled(p); await p.click('.stepper button:has-text("values")'); return p.$$eval(".scores tr", (rows) => rows.flatMap((row) => [...row.cells].map((cell) => cell.textContent))); };
     await go(page, "look?run=10_gpt");
     const [here, there] = [await scores(page), await scores(alone.page)];
     assert.equal(here.length, there.length);
@@ -603,7 +760,7 @@ try {
     await go(page, "look?run=13_bert&text=Kim won a red hat.&second=A hen sang.&padding=3");
     await settled(page);
     const [asked] = await Promise.all([page.waitForRequest(/api\/export/), page.click('button:has-text("keep this")')]);
-    assert.equal(new URL(asked.url()).search, "?" + new URLSearchParams({run: "13_bert", text: "Kim won a red hat.", second: "A hen sang.", padding: "3"}));
+    assert.deepEqual(asked.postDataJSON(), {run: "13_bert", text: "Kim won a red hat.", second: "A hen sang.", padding: 3});
     await page.waitForFunction(() => document.querySelector(".problem")?.textContent === "");
     await go(page, "look?run=13_bert&text=" + "a".repeat(300));  // more than it reads
     await page.waitForFunction(() => /too long/.test(document.querySelector(".problem")?.textContent));
@@ -669,5 +826,9 @@ try {
     await ended(child);
     clearTimeout(harder);
   }));
-  rmSync(home, {recursive: true, force: true, maxRetries: 5});
+  try {
+    rmSync(home, {recursive: true, force: true, maxRetries: 5});
+  } catch (error) {  // which would hide what failed
+    console.error(error.message);
+  }
 }

@@ -23,7 +23,8 @@ async function reach(path, request) {
 const ask = async (path, request) => (await reach(path, request)).json();
 
 const get = (path) => ask(path, {cache: "no-cache"});
-const post = (path, question) => ask(path, {method: "POST", body: JSON.stringify(question)});
+const asking = (question) => ({method: "POST", body: JSON.stringify(question)});
+const post = (path, question) => ask(path, asking(question));
 
 const missing = () => { throw new Error("this was not kept in this file"); };
 
@@ -61,7 +62,7 @@ export const fill = (question) => post("/api/fill", question);
 export async function keep(question, say) {
   say(`${question.run} is put into one file …`);
   try {
-    const response = await reach("/api/export?" + new URLSearchParams(question));
+    const response = await reach("/api/export", asking(question));
     const href = URL.createObjectURL(await response.blob());
     el("a", {href, download: question.run + ".html"}).click();
     setTimeout(() => URL.revokeObjectURL(href), 60000);

@@ -8,26 +8,28 @@ import {read} from "read";
 
 const pages = {watch, look, write, read};
 const page = document.getElementById("page");
-let leave = () => {}, shown = "", waiting;
+let leave = () => {}, shown = "", waiting, settle = () => {} /* writes the address that waits */;
 
 // The address without a new entry in the history, so that "back" leaves the page and not a slider's last step. A browser
 // bears a few changes a second. A click on a link changes the address before this page hears of it, and is not undone.
 export function remember(name, values) {
   const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value != null && value !== ""));
   clearTimeout(waiting);
-  waiting = setTimeout(() => {
+  settle = () => {
     if (location.hash !== shown) return;
     shown = `#${name}?${query}`;
     history.replaceState(null, "", shown);
-  }, 250);
+  };
+  waiting = setTimeout(settle, 250);
 }
 
 async function show() {
   if (location.hash === shown && shown) return;
   clearTimeout(waiting);
+  settle = () => {};
   shown = location.hash;
   const [name, query] = location.hash.slice(1).split("?");
-  const open = pages[name] ? name : "watch";
+  const open = Object.hasOwn(pages, name) ? name : "watch";
   leave();
   for (const link of document.querySelectorAll("header nav a")) {
     link.ariaCurrent = link.hash === "#" + open ? "page" : null;
@@ -43,5 +45,11 @@ if (kept) {
   document.querySelector("header").append(el("span.note", {}, "kept from " + kept.runs[0].name));
 }
 addEventListener("hashchange", () => show().then(() => page.focus({preventScroll: true})));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { shown = ""; show(); });
+// What is drawn in colours of its own is drawn anew; the other pages change by themselves, and what was written stays.
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  if (page.className !== "watch" && page.className !== "look") return;
+  settle();
+  shown = "";
+  show();
+});
 show();

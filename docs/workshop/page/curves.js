@@ -49,8 +49,8 @@ function drawOver(plot, baselines, ends, beside) {
   ctx.restore();
 }
 
-// A chart of some runs over a ruler. `pointed` is told the value on the axis under the cursor. `update` takes the same
-// runs with more rows.
+// A chart of some runs over a ruler. `pointed` is told the value on the axis under the mouse, when that moves. `update`
+// takes the same runs with more rows.
 export function chart(place, runs, {axis, train, focus, baselines, pointed, height}) {
   let ends;
   const tablesOf = (given) => {
@@ -75,18 +75,18 @@ export function chart(place, runs, {axis, train, focus, baselines, pointed, heig
   const ink = {stroke: css("--soft"), grid: {stroke: css("--line"), width: 1}, ticks: {stroke: css("--line")}, font: "12px system-ui"};
   const short = (value) => value >= 1e6 ? value / 1e6 + " M" : value >= 1e4 ? value / 1e3 + " k" : String(value);
   const most = Math.max(baselines.uniform ?? 0, ...runs.flatMap((run) => run.rows.slice(0, 1).map((row) => row[2])), 1);
-  const beside = place.clientWidth > 560;
+  const beside = () => place.clientWidth > 560;  // there is room for the names
   const plot = new uPlot({
     width: place.clientWidth, height, series,
-    legend: {show: false}, padding: [null, beside ? 132 : null, null, null],
+    legend: {show: false}, padding: [null, () => (beside() ? 132 : 17), null, null],
     cursor: {y: false, points: {size: 7}},
     scales: {x: {time: false}, y: {range: [0, Math.min(most, 12) * 1.04]}},
     axes: [{...ink, values: (_, ticks) => ticks.map(short)}, {...ink, size: 44, values: (_, ticks) => ticks.map((v) => v.toFixed(1))}],
     hooks: {
-      draw: [(p) => drawOver(p, baselines, ends, beside)],
-      setCursor: [(p) => pointed?.(p.cursor.left >= 0 ? p.posToVal(p.cursor.left, "x") : null)],
+      draw: [(p) => drawOver(p, baselines, ends, beside())],
     },
   }, tablesOf(runs), place);
+  plot.over.addEventListener("mousemove", () => pointed(plot.posToVal(plot.cursor.left, "x")));
   const canvas = plot.root.querySelector("canvas");
   canvas.setAttribute("role", "img");
   const describe = (given) => canvas.setAttribute("aria-label", `validation loss over ${axes[axis]}: ${given.map((run) => `${run.name} ${run.rows.at(-1)[2].toFixed(2)}`).join(", ")}`);

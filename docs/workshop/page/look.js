@@ -12,8 +12,8 @@ export function look(page, given) {
   const state = {run: given.get("run"), step: given.has("step") ? Number(given.get("step")) : null, text: given.get("text"),
                  second: given.get("second") ?? "", padding: Number(given.get("padding") ?? 0), head: given.get("head"),
                  place: given.has("place") ? Number(given.get("place")) : null};
-  let runs = [], run = null, answer = null, answered = null /* its question */, pinned = given.has("place"), playing = null, open = true, asked = 0, begun = 0, notice = "", failed = "" /* why there is no answer */;
-  const answers = new Map();  // to this text, at the steps seen, so that the slider moves at once
+  let runs = [], run = null, answer = null, answered = null /* its question */, pinned = given.has("place"), playing = null, open = true, asked = 0, begun = 0, plays = 0, fetching = 0, notice = "", failed = "" /* why there is no answer */;
+  const answers = new Map();  // to this text, at the steps seen or on their way, so that the slider moves at once
 
   const chooseRun = el("select", {"aria-label": "run", change: (e) => { Object.assign(state, {run: e.target.value, step: null, head: null, text: null, place: null, second: "", padding: 0}); begin().catch(tellProblem); }});
   const text = field({"aria-label": "text"});
@@ -43,14 +43,19 @@ export function look(page, given) {
   const sharpest = (heads) => heads.reduce((a, b) => (sharpness(b) > sharpness(a) ? b : a), heads[0]);
   const chosenHead = () => answer.heads.find((h) => nameOf(h) === state.head) ?? sharpest(answer.heads.filter(isCross)) ?? answer.heads[0];
   const isCross = (head) => head.part === "cross";
-  const rowsOf = (head) => (head.part === "cross" || head.part === "decoder" ? answer.written : answer.read);
-  const columnsOf = (head) => (head.part === "decoder" ? ["[CLS]", ...answer.written.slice(0, -1)] : answer.read);
+  const rowsOf = (head) => (isCross(head) || head.part === "decoder" ? answer.written : answer.read);
   // A decoder's row is the place before the character that it writes; the first one is [CLS].
-  const looking = (head) => (head.part === "decoder" || head.part === "cross" ? ["[CLS]", ...answer.written.slice(0, -1)] : answer.read);
+  const shifted = () => ["[CLS]", ...answer.written.slice(0, -1)];
+  const columnsOf = (head) => (head.part === "decoder" ? shifted() : answer.read);
+  const looking = (head) => (head.part === "decoder" || isCross(head) ? shifted() : answer.read);
 
-  async function ask(step) {
+  function ask(step) {
     const key = JSON.stringify([question(step), run.version]);
-    if (!answers.has(key)) answers.set(key, await api.look(question(step)));
+    if (!answers.has(key)) {
+      const coming = api.look(question(step));
+      answers.set(key, coming);
+      coming.catch(() => answers.delete(key));
+    }
     return answers.get(key);
   }
 
@@ -159,44 +164,46 @@ export function look(page, given) {
   }
   const go = (index) => { state.step = run.snapshots[index]; mark(); return refresh(); };
   function stop() {
+    ++plays;
     clearTimeout(playing);
     playing = null;
     play.textContent = "▶";
     play.setAttribute("aria-label", "play");
   }
-  async function advance(index) {
-    const mine = begun;
+  async function advance(index, mine) {
     await go(index);
-    if (playing == null || mine !== begun || !open) return;
+    if (mine !== plays || !open) return;
     if (index + 1 >= run.snapshots.length) return stop();
-    playing = setTimeout(() => advance(index + 1), 420);
+    playing = setTimeout(() => advance(index + 1, mine), 420);
   }
   play.addEventListener("click", () => {
     if (playing != null) return stop();
     playing = 0;
     play.textContent = "❚❚";
     play.setAttribute("aria-label", "pause");
-    advance(state.step === run.snapshots.at(-1) ? 0 : run.snapshots.indexOf(state.step) + 1);
+    advance(state.step === run.snapshots.at(-1) ? 0 : run.snapshots.indexOf(state.step) + 1, ++plays);
   });
   slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
 
   // Other snapshots, one after the other, while one looks at the first: all, or a hundred that lie evenly.
   async function prefetch() {
-    const [asking, mine] = [state.text, begun];
+    const mine = ++fetching;
+    if (!answer || failed) return;
     const apart = Math.ceil(run.snapshots.length / 100);
     for (const step of run.snapshots.filter((_, i) => i % apart === 0)) {
-      if (!open || state.text !== asking || mine !== begun) return;
+      if (!open || mine !== fetching) return;
       await ask(step).catch(() => {});
     }
   }
 
+  const forget = () => { ++fetching; answers.clear(); };  // another text or run is looked at
   const isCurrent = (mine) => open && mine === begun;
   async function begin() {
     const mine = ++begun;
     ++asked;  // what was asked about another run is no answer any more
     answer = null;
     failed = "";
-    answers.clear();
+    forget();
     stop();
     runs = (await api.runs()).filter((r) => r.looks);
     if (!isCurrent(mine)) return;
@@ -246,7 +253,7 @@ export function look(page, given) {
     Object.assign(state, given);
     pinned = false;
     notice = "";
-    answers.clear();
+    forget();
     refresh().then(prefetch);
   };
   text.addEventListener("input", calm(200, () => change({text: text.value})));

@@ -1,7 +1,7 @@
 // Pictures of attention: maps of a head, and lines from one place to those it looks at.
 import {colourOf, el, rgbOf, svg, visible} from "dom";
 
-export function weightsOf(head) {
+function weightsOf(head) {
   if (!head.shares) {
     const bytes = Uint8Array.from(atob(head.weights), (c) => c.charCodeAt(0));
     head.shares = Float32Array.from(new Uint16Array(bytes.buffer), (share) => share / 65535);
@@ -13,7 +13,7 @@ export const sharpness = (head) => weightsOf(head).reduce((sum, weight) => sum +
 export const nameOf = (head) => (head.part ? head.part + " " : "") + `${head.layer}.${head.head}`;
 
 // A pixel a weight; small ones are lifted so that they can be seen.
-export function paint(canvas, head, colour) {
+function paint(canvas, head, colour) {
   canvas.width = head.columns;
   canvas.height = head.rows;
   const context = canvas.getContext("2d"), image = context.createImageData(head.columns, head.rows);
@@ -25,7 +25,7 @@ export function paint(canvas, head, colour) {
 
 // All heads, a row for each layer. `choose` is told which was clicked.
 export function overview(answer, chosen, choose) {
-  const layers = Map.groupBy ? Map.groupBy(answer.heads, (h) => `${h.part}|${h.layer}`) : groups(answer.heads);
+  const layers = groups(answer.heads);
   const colour = colourOf(answer.stage);
   return el("div.overview", {style: `--colour:${colour}`}, [...layers.values()].map((heads) => el("div.layer", {},
     el("b", {}, (heads[0].part ? heads[0].part + ", " : "") + `layer ${heads[0].layer}`),

@@ -22,16 +22,18 @@ async function load() {
   return markdown;
 }
 
-async function drawDiagrams(lesson) {
-  const sources = [...lesson.querySelectorAll("code.language-mermaid")];
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+async function drawDiagrams(lesson) {  // or draws them anew
+  const sources = [...lesson.querySelectorAll("code.language-mermaid, .diagram")];
   if (!sources.length) return;
   const {default: mermaid} = await import("/packages/mermaid/dist/mermaid.esm.min.mjs");
-  mermaid.initialize({startOnLoad: false, securityLevel: "strict", theme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "neutral", fontFamily: "system-ui"});
+  mermaid.initialize({startOnLoad: false, securityLevel: "strict", theme: dark.matches ? "dark" : "neutral", fontFamily: "system-ui"});
   for (const [i, source] of sources.entries()) {
-    const {svg} = await mermaid.render(`diagram${i}`, source.textContent);
-    const place = el("div.diagram", {role: "img"});
+    const words = source.dataset.source ?? source.textContent, {svg} = await mermaid.render(`diagram${i}`, words);
+    const place = el("div.diagram", {role: "img", "data-source": words});
     place.innerHTML = svg;
-    source.parentElement.replaceWith(place);
+    (source.closest("pre") ?? source).replaceWith(place);
   }
 }
 
@@ -85,5 +87,7 @@ export function read(page, given) {
     await drawDiagrams(lesson);
     [...lesson.querySelectorAll("h2, h3")].find((heading) => anchorOf(heading.textContent) === given.get("at"))?.scrollIntoView();
   })().catch((error) => lesson.replaceChildren(el("p.problem", {}, error.message)));
-  return () => { open = false; };
+  const recolour = () => drawDiagrams(lesson);
+  dark.addEventListener("change", recolour);
+  return () => { open = false; dark.removeEventListener("change", recolour); };
 }

@@ -4,6 +4,8 @@ import {el, visible} from "dom";
 
 const steps = ["query · key", "÷ √size", "mask", "softmax", "values"];
 
+const largest = (numbers) => numbers.reduce((most, n) => Math.max(most, Math.abs(n)), 0);  // there may be too many for Math.max
+
 // Numbers as coloured cells: warm above zero, cool below.
 function vector(numbers, most, thin) {
   return el("span.vector" + (thin ? ".thin" : ""), {title: numbers.map((n) => n.toFixed(2)).join("  ")}, numbers.map((n) =>
@@ -36,10 +38,10 @@ export function rowView(place) {
   function draw() {
     const {answer, question, rows, columns, colour} = shown, row = question.row;
     const best = answer.places.reduce((b, p, j) => (p.seen && p.weight > answer.places[b].weight ? j : b), answer.places.findIndex((p) => p.seen));
-    const most = Math.max(...answer.keys.map(Math.abs), ...answer.query.map(Math.abs));
+    const most = Math.max(largest(answer.keys), largest(answer.query));
     const slice = (numbers, j) => numbers.slice(j * answer.size, (j + 1) * answer.size);
     const highest = Math.max(...answer.places.filter((p) => p.seen).map((p) => p.scaled));  // its e to the power is 1: none is too large
-    const weighted = answer.places.map((p, j) => slice(answer.values, j).map((v) => p.weight * v)), mostWeighted = Math.max(...weighted.flat().map(Math.abs));
+    const weighted = answer.places.map((p, j) => slice(answer.values, j).map((v) => p.weight * v)), mostWeighted = largest(weighted.flat());
     const share = (p) => (p.seen ? Math.exp(p.scaled - highest) : 0), total = answer.places.reduce((sum, p) => sum + share(p), 0);
     const has = (k) => upTo >= k, distances = answer.places[0].distance != null;
     const heading = ["place", "key", "q · k", distances && "distance", has(1) && "score", has(2) && "seen", has(3) && "weight", has(4) && "weight × value"].filter(Boolean);
@@ -63,7 +65,7 @@ export function rowView(place) {
     place.replaceChildren(
       el("div.stepper", {role: "group", "aria-label": "steps"}, steps.map((name, k) => el("button", {"aria-pressed": String(k === upTo), click: () => { upTo = k; draw(); place.querySelector('.stepper [aria-pressed="true"]').focus(); }}, `${k + 1}  ${name}`))),
       el("p.explain", {}, explanation(upTo, row, answer, rows, columns, best)),
-      el("div.named", {}, el("span.note", {}, "query"), vector(answer.query, most), has(4) && el("span.note", {}, "what comes out"), has(4) && vector(answer.result, Math.max(...answer.result.map(Math.abs)))),
+      el("div.named", {}, el("span.note", {}, "query"), vector(answer.query, most), has(4) && el("span.note", {}, "what comes out"), has(4) && vector(answer.result, largest(answer.result))),
       sum || "", list);
     const line = list.querySelector("tr.most");
     if (line) list.scrollTop = line.offsetTop - list.clientHeight / 2;

@@ -3,9 +3,9 @@ import * as api from "api";
 import {axes, at, chart} from "curves";
 import {calm, colourOf, duration, eachSecond, el, percent, put, thousands} from "dom";
 
-const states = {training: "training", finished: "finished", stopped: "stopped", damaged: "damaged"};
 const byDefault = 14;  // as many curves can be told apart
-// When the first of its weights were written: a run's version is a file, its time and its size.
+// When its first snapshot was written, or its best model if it keeps none: a run's version is a file, the number of that
+// on the disk, its time and its size.
 const begunAt = (run) => Number(run.version.split(" ").at(-2));
 // Losses of different tasks are different things: each has its own chart, in the order in which the server counts them.
 const tasks = ["What comes next: the loss of those that write", "Blanks: the loss of a covered character, and of whether two sentences belong together",
@@ -110,7 +110,7 @@ export function watch(page, given) {
       meter.title = of;
       done.style.width = `${now.steps ? 100 * now.step / now.steps : 100}%`;
       state.className = "state " + now.state;
-      put(state, now.state === "training" ? of + left : states[now.state] + (now.state === "stopped" ? ` at ${thousands(now.step)}` : ""));
+      put(state, now.state === "training" ? of + left : now.state + (now.state === "stopped" ? ` at ${thousands(now.step)}` : ""));
       put(loss, now.best ? now.best.val_loss.toFixed(3) : "");
       put(speed, now.rows.length && now.rows.at(-1)[3] ? thousands(now.rows.at(-1)[3]) : "");
       put(rate, now.learning_rate ? String(Number(now.learning_rate.toPrecision(2))) : "");
@@ -168,7 +168,7 @@ export function watch(page, given) {
       plots.append(el("figure", {}, (several || task > 0) && el("figcaption", {}, tasks[task]), place, notes.map((words) => el("p.note", {}, words))));
       const pointed = (value) => {
         const run = focused();
-        if (run?.task !== task || !run.rows.length || value == null) return;
+        if (run?.task !== task || !run.rows.length) return;
         const row = run.rows.reduce((a, b) => (Math.abs(at(run, b, axis) - value) < Math.abs(at(run, a, axis) - value) ? b : a));
         const now = row === run.rows.at(-1) ? null : row[0];
         if (now !== step) { step = now; showSample(); }

@@ -49,12 +49,12 @@ function goOn(place, run) {
   const go = el("button.button", {click: () => (running ? halt() : proceed())}, "write");
   const again = el("button.button.quiet", {click: () => { seed.value = Number(seed.value) + 1; clear(); proceed(); }}, "another");
   const seed = el("input", {type: "number", value: 1, min: 0, "aria-label": "seed", style: "width:5rem", input: () => { random = null; }});
-  const dial = (name, label, min, max, step, value) => {
+  const dial = (label, min, max, step, value) => {
     const output = el("output", {}, value), input = el("input", {type: "range", min, max, step, value, "aria-label": label});
     input.addEventListener("input", () => { output.textContent = input.value; peek(); });
     return {input, element: el("label", {}, label, output, input)};
   };
-  const temperature = dial("temperature", "temperature", 0, 2, 0.05, 0.8), topK = dial("top_k", "top-k (0: all)", 0, 60, 1, 40), topP = dial("top_p", "top-p", 0.05, 1, 0.01, 0.95);
+  const temperature = dial("temperature", 0, 2, 0.05, 0.8), topK = dial("top-k (0: all)", 0, 60, 1, 40), topP = dial("top-p", 0.05, 1, 0.01, 0.95);
   const dials = el("div.dials", {}, [temperature, topK, topP].map((d) => d.element), el("label", {}, "seed", seed));
   place.append(el("p.lead", {}, "A text goes on, character by character. The warmer a character, the less probable it was; a click on it shows what else could stand there."),
     el("div.desk", {}, el("div", {}, start, el("p.links", {}, go, again), problem, sheet), el("div", {}, dials, side)));
@@ -124,10 +124,10 @@ function goOn(place, run) {
     const most = written.length + 400;
     while (written.length < most) {
       try {
-        const answer = await ask(batch);
+        const its = seed.value, answer = await ask(batch);
         if (mine !== turn) return;
         written.push(...answer.written);
-        random = answer.random;
+        random = its === seed.value ? answer.random : null;
         problem.textContent = "";
         draw();
       } catch (error) {
