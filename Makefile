@@ -151,6 +151,7 @@ draw_2 = $(BUILD)/14_translate translate "Leo won a red hat at the cave." --svg 
          printf 'what the translator looked at: runs/alignment.svg\nloss against heads left: runs/15_prune/heads.svg\n'
 run: $(SETUP)
 	@$(if $(filter $(PARTS),$(PART)),,echo "there is no PART=$(PART); there are: $(PARTS)" >&2; exit 2)
+	@[ -z "$$ARGS" ] || { echo "ARGS are for one stage; say which: make run STAGE=03_head ARGS=..." >&2; exit 2; }
 	@+$(building) all
 	@for stage in $(PART_$(PART)); do \
 	    echo; echo "=== $$stage: $$(sed -nE '1s,^// Stage [0-9]+: ([^.]*).*,\1,p' stages/$$stage.cpp)"; echo; \
@@ -330,11 +331,16 @@ $(BUILD)/experiments/%.cpp: docs/lessons/experiments/%.diff $(CHANGED) | $(SETUP
 
 .PHONY: experiment lessons lesson-programs lessons-record lessons-repeat
 experiment: $(SETUP) ## a stage with a part left out, as the lessons do it: experiment NAME=no_mask ARGS="--steps 500"
-	@$(if $(filter $(BUILD)/experiments/$(NAME),$(EXPERIMENTS)),,echo "make experiment NAME=..., one of: $(notdir $(EXPERIMENTS))" >&2; exit 2)
+	@$(if $(filter $(BUILD)/experiments/$(NAME),$(EXPERIMENTS)),,echo "there is no experiment '$(NAME)'; make experiment NAME=..., one of: $(notdir $(EXPERIMENTS))" >&2; exit 2)
 	@+$(building) $(BUILD)/experiments/$(NAME)
 	@$(with_args); \
 	    if [ "$$1" = train ]; then shift; fi; \
-	    if [ "$$1" != sample ] && [ "$$1" != measure ] && [ "$$1" != prune ] && ! grep -q run_writers $(BUILD)/experiments/$(NAME).cpp; then set -- train --out runs/$(NAME) "$$@"; fi; \
+	    case "$$1" in \
+	    sample | fill | follows | translate)  # the experiment's own run, if there is one \
+	        case " $$* " in *" --model"[\ =]*) ;; *) [ ! -e runs/$(NAME) ] || set -- "$$@" --model runs/$(NAME) ;; esac ;; \
+	    measure | prune) ;; \
+	    *) grep -q run_writers $(BUILD)/experiments/$(NAME).cpp || set -- train --out runs/$(NAME) "$$@" ;; \
+	    esac; \
 	    $(BUILD)/experiments/$(NAME) "$$@"
 lesson-programs: $(SETUP) ## the small programs of the lessons, into build/lessons/
 	@+$(building) all $(LESSON_PROGRAMS)

@@ -190,7 +190,16 @@ TEST_SUITE("command line: BERT") {
         refuses(shell, "13_bert fill 'Ad\u00e9 _'", "does not know: '\u00e9' (U+00E9)");
         refuses(shell, "13_bert fill $'\\xff_'", "not UTF-8");
         refuses(shell, "13_bert fill \"$(printf 'a%.0s' {1..70})_\"", "has 73 tokens, the model reads at most 64");
-        refuses(shell, "printf 'A _.\\nnone\\n' | 13_bert fill - >/dev/null", "line 2: there is no blank");
+        refuses(shell, "printf 'A _.\\nA\\351_\\n' | 13_bert fill - >/dev/null", "line 2: the text is not UTF-8");
+        refuses(shell, "13_bert fill - < .", "cannot read standard input: Is a directory");
+        for (const char* file : {"--svg runs/13_bert/model.safetensors", "--hidden runs/../runs/13_bert/config.json"})
+            refuses(shell, std::string("13_bert fill A_ >/dev/null ") + file, "belongs to the run in runs/13_bert");
+        refuses(shell, "13_bert fill A_ --model runs/13_bert/model.safetensors", "is a file; give the run's directory");
+        CHECK(works(shell, "printf 'whole\\nAda _ot.\\n' | 13_bert fill -") ==
+              works(shell, "echo whole; 13_bert fill 'Ada _ot.'"));
+        CHECK(
+            says(works(shell, "13_bert --data lines --block-size 12 --steps 0 --eval-batches 1 --n-embd 4 --out short"),
+                 " pairs lose their ends, as they are longer than --block-size 12; "));
         CHECK(works(shell, "printf 'Ada g_t.\\n\\nAda _ot.\\n' | 13_bert fill - 'Ada w_n.'") ==
               works(shell, "13_bert fill 'Ada g_t.' 'Ada w_n.'; echo; 13_bert fill 'Ada _ot.' 'Ada w_n.'"));
         refuses(shell, "13_bert fill _ --model nowhere", "there is no model in nowhere");
@@ -200,7 +209,7 @@ TEST_SUITE("command line: BERT") {
         refuses(shell, "13_bert --positions sideways", "'sideways' is not absolute or relative_key");
         refuses(shell, "13_bert --n-embd 30", "--n-embd 30 is not a multiple of --n-head 4");
         refuses(shell, "13_bert --block-size 4", "--block-size 4 has no room for [CLS] a [SEP] b [SEP]; give 8");
-        works(shell, "printf 'one line' > short; : > empty; printf 'a\\n\\nb\\n\\nc\\n' > apart");
+        works(shell, "rm -r short; printf 'one line' > short; : > empty; printf 'a\\n\\nb\\n\\nc\\n' > apart");
         for (const char* file : {"short", "empty", "apart"})
             refuses(shell, std::string("13_bert --data ") + file, "has only 0 lines that follow another one");
         refuses(shell, "13_bert --data apart", "an empty line ends a text");

@@ -109,7 +109,7 @@ TEST_SUITE("command line: prune") {
         works(shell, train_quickly + " --eval-batches 100");
         Result result = shell(
             "15_prune --tolerance 1000 --out run >log & run=$!; "
-            "while ! grep -q '^none' log && kill -0 $run; do sleep 0.01; done; kill -STOP $run; "
+            "while ! grep -qs '^none' log && kill -0 $run; do sleep 0.01; done; kill -STOP $run; "
             "15_prune --tolerance 1000 --out run; code=$?; kill -CONT $run; wait $run && exit $code");
         CHECK(result.code == 2);
         CHECK(is_one_line(result.err));
@@ -153,7 +153,13 @@ TEST_SUITE("command line: prune") {
         refuses(shell, "15_prune --steps 3", "this stage's prune has no --steps");
         refuses(shell, "15_prune train --n-head 2", "this stage's train has no --n-head");
         refuses(shell, "13_bert --tolerance 1", "this stage's train has no --tolerance");
+        refuses(shell, "15_prune --out runs/13_bert", "--out runs/13_bert is the directory of the model");
+        refuses(shell, "15_prune train --model runs/13_bert --steps 1 --out runs/13_bert/", "is the directory of the model");
         std::string model = shell.read("runs/13_bert/model.safetensors");
+        shell.write("runs/13_bert/model.safetensors",
+                    model.substr(0, model.size() - 4) + std::string("\0\0\xC0\x7F", 4));
+        refuses(shell, "15_prune >/dev/null", "the loss of runs/13_bert is no number");
+        CHECK(!shell.has("runs/15_prune"));
         shell.write("runs/13_bert/model.safetensors", model.substr(0, 3000));
         refuses(shell, "15_prune", "runs/13_bert/model.safetensors is damaged");
         auto with_heads = [&](const std::string& heads) {

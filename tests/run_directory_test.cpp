@@ -35,4 +35,16 @@ TEST_SUITE("run directory") {
             for (const char* each : {"", ".1"}) std::filesystem::remove_all(path + each);
         }
     }
+
+    TEST_CASE("behind a link, as to another disk, the run is kept and the link stays") {
+        TemporaryDirectory own;
+        const std::string link = own.path / "link", real = own.path / "real";
+        std::filesystem::create_directory(real);
+        std::filesystem::create_directory_symlink(real, link);
+        std::ofstream(link + "/metrics.csv") << "step\n";
+        NewDirectory made = make_directory(link);
+        CHECK(std::filesystem::is_symlink(link));
+        CHECK(std::filesystem::is_empty(real));
+        CHECK(std::filesystem::equivalent(made.kept, real + ".1"));
+    }
 }

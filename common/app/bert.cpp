@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "common/app/attention_maps.h"
 #include "common/app/command_line.h"
@@ -31,12 +32,14 @@ void show_inside(const Reader& reader, BertInput input, const Options& options) 
     std::vector<HeatMap> maps = attention_maps(attentions, names, reader.pruned_heads);
     if (!options.show.empty())
         for (const HeatMap& map : maps) print_map(map);
+    for (const std::string& path : {options.svg, options.hidden}) check_no_file_of(options.model, path);
     if (!options.svg.empty()) write_whole(options.svg, draw("where each head looks", maps));
     if (options.hidden.empty()) return;
     Checkpoint file;
     for (size_t i = 0; i < hidden_states.size(); ++i)
         file.tensors.push_back({str("hidden_states.", i), hidden_states[i]});
     for (size_t i = 0; i < attentions.size(); ++i) file.tensors.push_back({str("attentions.", i), attentions[i]});
+    file.metadata["tokens"] = nlohmann::json(names).dump();
     write_whole(options.hidden, to_safetensors(file));
 }
 
@@ -64,8 +67,8 @@ void answer(Command command, const Reader& reader, const Options& options) {
         int number = 1;
         std::vector<std::string> texts = options.texts;  // the second, if there is one, belongs to each line
         for (; read_line(texts[0]); ++number) try {
-                if (texts[0].empty())
-                    print("\n");
+                if (texts[0].find('_') == std::string::npos)  // nothing to guess
+                    print(texts[0] + "\n");
                 else
                     fill(reader, texts, options);
             } catch (const Error& error) {

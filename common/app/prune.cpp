@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -188,6 +189,8 @@ Pruning::Pruning(const Options& command_line, const Options& stage, const MakeBe
                         all_heads(opened.config).size(), opened.config.num_hidden_layers,
                         with_commas(double(full->parameter_count())).c_str()));
     all = measure(*full);
+    if (!std::isfinite(all.loss))
+        fail("the loss of ", given.model, " is no number: its file is damaged, or its training overshot");
     directory = make_directory(given.out);  // ours from here on: nothing can come in between and cost the result
     if (!directory.kept.empty()) progress.say("kept    the earlier run, as " + directory.kept + "/\n");
     found = {{"stage", stage.stage}, {"model", given.model}, {"before", to_json(all)}};
@@ -293,6 +296,10 @@ int run_prune(int argc, char** argv, Options defaults, const MakeBert& make_mode
                        options);
             });
         }
+        std::error_code error;
+        if (std::filesystem::equivalent(options.out, options.model, error) &&
+            saved_by(best_file(options.model)) != defaults.stage)
+            fail("--out ", options.out, " is the directory of the model; choose another, or it would be moved away");
         prepare_training(argc, argv, options, defaults);
         if (command == Command::train) return train_on(options, defaults, make_model);
         if (ranks::count() > 1) fail("prune is the work of one program; start it without mpirun, or train with it");

@@ -35,6 +35,7 @@ void show_alignment(const Translator& translator, const std::string& text, const
                                 names(alignment.written), names(alignment.read)));
     if (!options.show.empty())
         for (const HeatMap& map : maps) print_map(map);
+    check_no_file_of(options.model, options.svg);
     if (!options.svg.empty()) write_whole(options.svg, draw("which characters each written one looked at", maps));
 }
 

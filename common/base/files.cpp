@@ -38,7 +38,11 @@ std::string read_file(const std::string& path, size_t most) {
 }
 
 bool read_line(std::string& line) {
-    if (!std::getline(std::cin, line)) return false;
+    errno = 0;
+    if (!std::getline(std::cin, line)) {
+        if (std::ferror(stdin)) fail("cannot read standard input: ", std::strerror(errno));
+        return false;
+    }
     if (line.ends_with('\r')) line.pop_back();
     return true;
 }

@@ -11,8 +11,6 @@ namespace babygpt {
 
 Guesses guess(const PreTrainingModel& model, const MaskedPairs& batch) {
     NoGrad guessing;
-    PairsInput rows = cut(batch, 0, batch.input_ids.B);
-    BertForPreTrainingOutput out = model(rows.input);
     Guesses result;
     auto count = [](const Tensor& logits, const Tokens& labels, size_t& all, size_t& right) {
         size_t V = size_t(logits.size(-1));
@@ -21,8 +19,14 @@ Guesses guess(const PreTrainingModel& model, const MaskedPairs& batch) {
             ++all, right += argmax(logits.values().subspan(i * V, V)) == labels.ids[i];
         }
     };
-    count(out.prediction_logits, rows.labels, result.masked, result.masked_right);
-    count(out.seq_relationship_logits, rows.next_sentence_label, result.pairs, result.pairs_right);
+    constexpr int most_tokens = 8192;  // at once, however large the batch is
+    const int B = batch.input_ids.B, some = std::max(1, most_tokens / batch.input_ids.T);
+    for (int first = 0; first < B; first += some) {
+        PairsInput rows = cut(batch, first, std::min(first + some, B));
+        BertForPreTrainingOutput out = model(rows.input);
+        count(out.prediction_logits, rows.labels, result.masked, result.masked_right);
+        count(out.seq_relationship_logits, rows.next_sentence_label, result.pairs, result.pairs_right);
+    }
     return result;
 }
 
@@ -57,7 +61,7 @@ std::map<std::string, SlotGuesses> guess_slots(const PreTrainingModel& model, co
         int first = alone ? text.val_begins + int(i % pairs * sentences / pairs) : pair.first;
         const std::vector<int>& a = text.tokens[size_t(first)];
         const std::vector<int> b = alone ? std::vector<int>{} : text.tokens[size_t(pair.second)];
-        if (int(a.size() + b.size()) + (alone ? 2 : 3) > block_size) continue;  // slots would lose their places
+        if (joined_length(a, b) > block_size) continue;  // slots would lose their places
         std::vector<PairRow> rows;
         std::vector<std::string> kinds;  // of each row's blank
         auto blank = [&](int sentence, size_t start) {

@@ -29,9 +29,12 @@ bool is_from_elsewhere(const Sentences::Pair& here, const Sentences::Pair& there
 
 }  // namespace
 
+int joined_length(const std::vector<int>& a, const std::vector<int>& b) {
+    return int(a.size() + b.size()) + (b.empty() ? 2 : 3);
+}
+
 PairRow join(std::vector<int> a, std::vector<int> b, const Tokenizer& t, int block_size) {
-    const int special = b.empty() ? 2 : 3;  // [CLS], and a [SEP] for each
-    while (int(a.size() + b.size()) + special > block_size) (a.size() > b.size() ? a : b).pop_back();
+    while (joined_length(a, b) > block_size) (a.size() > b.size() ? a : b).pop_back();
     PairRow row{{t.cls}, {0}, {}};
     for (const std::vector<int>* sentence : {&a, &b}) {
         if (sentence->empty()) continue;

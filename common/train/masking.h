@@ -10,6 +10,8 @@ struct PairRow {  // of a batch
     std::vector<int> ids, types, labels;
     int follows = 0;
 };
+// How many tokens two sentences are together, or one without b, with their special ones.
+int joined_length(const std::vector<int>& a, const std::vector<int>& b);
 // [CLS] a [SEP] b [SEP], or [CLS] a [SEP] where there is no b, with nothing to guess yet. What does not fit loses its
 // end, the longer sentence first.
 PairRow join(std::vector<int> a, std::vector<int> b, const Tokenizer& tokenizer, int block_size);

@@ -97,9 +97,24 @@ std::string PreTraining::introduce() const {
     return "text    " + text.name + ": " + with_commas(double(text.tokens.size())) + " sentences, " +
            with_commas(double(text.train.size() + text.val.size())) + " pairs that belong together, " +
            str(text.tokenizer.characters.size(), " different characters; the last tenth is for validation\n") +
+           cut_pairs() +
            format(
                "ruler   knowing nothing %.3f, unigram %.3f nats: of a masked character, and %g times of what follows\n",
                baselines.uniform, baselines.unigram, follows_weight);
+}
+
+std::string PreTraining::cut_pairs() const {
+    size_t cut = 0, all = text.train.size() + text.val.size();
+    int longest = 0;
+    for (const std::vector<Sentences::Pair>& part : {text.train, text.val})
+        for (const Sentences::Pair& pair : part) {
+            int length = joined_length(text.tokens[size_t(pair.first)], text.tokens[size_t(pair.second)]);
+            cut += length > options.block_size, longest = std::max(longest, length);
+        }
+    if (!cut) return "";
+    return "cut     " + with_commas(double(cut)) + " of " + with_commas(double(all)) +
+           str(" pairs lose their ends, as they are longer than --block-size ", options.block_size, "; ", longest,
+               " is enough for all\n");
 }
 
 std::string PreTraining::remark(double, const Module* model) const {

@@ -32,6 +32,7 @@ class PreTraining : public Objective {
     Guesses guesses(const Module& model, int batches, std::string_view stream = "evaluation of val") const;
 
   private:
+    std::string cut_pairs() const;  // a line for introduce, where there are pairs that do not fit
     // Two sentences, with blanks in the second.
     std::vector<std::vector<int>> blanked(const Sentences::Pair& pair, Rng& rng) const;
 

@@ -45,6 +45,10 @@ DirectoryLock::~DirectoryLock() {
 
 namespace {
 
+const std::set<std::string> files{"run.json",          "metrics.csv",        "samples.txt",
+                                  "model.safetensors", "resume.safetensors", "config.json",
+                                  "vocab.txt",         "heads.svg",          "snapshots"};
+
 void check_contents(const std::string& path) {
     std::error_code error;
     fs::path above = fs::absolute(path);  // the directory, or the nearest one above it that exists
@@ -55,11 +59,9 @@ void check_contents(const std::string& path) {
     if (access(above.c_str(), W_OK | X_OK) != 0 && errno != ENOENT)  // by now another run may have moved it away
         fail("cannot write to --out ", path, ": ", std::strerror(errno));
     if (above != fs::absolute(path) || fs::exists(path + "/run.json", error)) return;
-    const std::set<std::string> ours{"metrics.csv", "samples.txt", "model.safetensors", "resume.safetensors",
-                                     "config.json", "vocab.txt",   "heads.svg",         "snapshots"};
     for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
         std::string name = entry.path().filename();
-        if (!ours.contains(name) && !(name.ends_with(".new") && ours.contains(name.substr(0, name.size() - 4))))
+        if (!files.contains(name) && !(name.ends_with(".new") && files.contains(name.substr(0, name.size() - 4))))
             fail("--out ", path, " holds other files (", name, "); choose a new directory");
     }
 }
@@ -71,8 +73,17 @@ void check_directory(const std::string& path) {
     check_contents(path);
 }
 
-NewDirectory make_directory(const std::string& path) {
+void check_no_file_of(const std::string& run, const std::string& path) {
+    std::error_code error;
+    for (const std::string& name : files)
+        if (fs::equivalent(path, run + "/" + name, error))
+            fail(path, " belongs to the run in ", run, "; choose another name");
+}
+
+NewDirectory make_directory(const std::string& given) {
     std::string kept;
+    std::error_code none;
+    const std::string path = fs::is_symlink(given, none) ? fs::weakly_canonical(given, none).string() : given;
     for (;;) {  // until it is empty and ours: only who has locked a directory may move it or write to it
         check_contents(path);
         std::error_code error;

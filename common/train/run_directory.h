@@ -25,6 +25,9 @@ class DirectoryLock {
 // Fails if a new run cannot be written to the directory, or if it holds files of another kind. Changes nothing.
 void check_directory(const std::string& path);
 
+// Fails if the path is that of a file which belongs to the run in a directory: writing it would damage the run.
+void check_no_file_of(const std::string& run, const std::string& path);
+
 // An empty directory for a new run. A run that was in it, finished or not, is kept: its directory gets a number.
 struct NewDirectory {
     DirectoryLock lock;

@@ -27,6 +27,8 @@ std::string check() {
             size_t most = (n + k - 1) / k + std::min(k, n) - 1;
             expect(kept.most <= most, str(name, ": ", kept.most, " numbers were kept at once, not ", most),
                    "Keep only inputs 0, k, 2k, ... on the way forward, and drop an input as soon as it was used.");
+            expect(kept.most >= (n + k - 1) / k, str(name, ": at most ", kept.most, " numbers were kept at once"),
+                   "What stands at the beginning of a segment is kept in `kept`, which counts, until the way back.");
             expect(forwards <= 2 * n, str(name, ": forward was called ", forwards, " times"),
                    "Twice for each layer is enough: start a segment from its own kept input, not from the beginning.");
             expect(kept.inputs.empty(), str(name, ": ", kept.inputs.size(), " numbers are still kept at the end"),

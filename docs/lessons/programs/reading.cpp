@@ -68,6 +68,7 @@ Quarters again(const relative::Model& model, const Text& text, int block_size) {
 
 int main(int argc, char** argv) {
     return guarded("reading", [&] {
+        if (argc < 2) fail("usage: reading SEED...");
         Corpus corpus = load_corpus("tales");
         Text text;
         for (int p = 0; p < pieces; ++p) {
