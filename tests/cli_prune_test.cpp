@@ -154,7 +154,8 @@ TEST_SUITE("command line: prune") {
         refuses(shell, "15_prune train --n-head 2", "this stage's train has no --n-head");
         refuses(shell, "13_bert --tolerance 1", "this stage's train has no --tolerance");
         refuses(shell, "15_prune --out runs/13_bert", "--out runs/13_bert is the directory of the model");
-        refuses(shell, "15_prune train --model runs/13_bert --steps 1 --out runs/13_bert/", "is the directory of the model");
+        refuses(shell, "15_prune train --model runs/13_bert --steps 1 --out runs/13_bert/",
+                "is the directory of the model");
         std::string model = shell.read("runs/13_bert/model.safetensors");
         shell.write("runs/13_bert/model.safetensors",
                     model.substr(0, model.size() - 4) + std::string("\0\0\xC0\x7F", 4));
