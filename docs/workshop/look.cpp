@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "common/base/format.h"
 #include "common/text/utf8.h"
 #include "common/write/display.h"
 #include "common/write/fill.h"
@@ -150,10 +151,6 @@ int number_at_first(int number, const std::set<int>& gone) {
     return number;
 }
 
-int characters(const std::string& text) {  // each begins with the one byte of it that is not 10xxxxxx
-    return int(std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }));
-}
-
 // An answer has a weight for each head and each two places. Before, a layer that knows distances has a vector for them,
 // and one of a BERT's has weights for as many texts as are covered at once.
 void refuse_large(const Opened& opened, const Question& question) {
@@ -166,7 +163,7 @@ void refuse_large(const Opened& opened, const Question& question) {
     if (opened.translator)
         each *= 3;  // it reads, writes, and looks from the one to the other; what it writes may fill the block
     else
-        T = std::min(T, characters(question.text) + characters(question.second) + question.padding + 3);
+        T = std::min(T, int(utf8_length(question.text) + utf8_length(question.second)) + question.padding + 3);
     if (each * T * T > most)
         fail("at most ", int(std::sqrt(most / each)), " characters can be looked at in this model, not ", T);
 }

@@ -11,9 +11,6 @@
 
 namespace {
 
-template <class Model>
-constexpr auto make_bert = babygpt::maker<Model>();
-
 #define main stage_main
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"  // the stages' mains
