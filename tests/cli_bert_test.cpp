@@ -194,7 +194,8 @@ TEST_SUITE("command line: BERT") {
         refuses(shell, "13_bert fill - < .", "cannot read standard input: Is a directory");
         for (const char* file : {"--svg runs/13_bert/model.safetensors", "--hidden runs/../runs/13_bert/config.json"})
             refuses(shell, std::string("13_bert fill A_ >/dev/null ") + file, "belongs to the run in runs/13_bert");
-        refuses(shell, "13_bert fill A_ --model runs/13_bert/model.safetensors", "is a file; give the run's directory");
+        refuses(shell, "13_bert fill A_ --model runs/13_bert/model.safetensors",
+                "it is a file; give the directory of a run");
         CHECK(works(shell, "printf 'whole\\nAda _ot.\\n' | 13_bert fill -") ==
               works(shell, "echo whole; 13_bert fill 'Ada _ot.'"));
         CHECK(

@@ -62,7 +62,8 @@ SavedModel parse_model(std::string_view bytes, const std::string& file, const Op
 SavedModel load_model(const std::string& file, const Options& stage) {
     std::error_code error;
     const std::string directory = std::filesystem::path(file).parent_path();
-    if (std::filesystem::is_regular_file(directory, error)) fail(directory, " is a file; give the run's directory");
+    if (std::filesystem::is_regular_file(directory, error))
+        fail("there is no model in ", directory, ": it is a file; give the directory of a run");
     if (ranks::first() && !std::filesystem::exists(file, error) && !error)  // MappedFile tells the error
         fail("there is no model in ", directory, "; train one first with build/", stage.stage, " --out ", directory,
              " (no ", file, ")");
