@@ -65,7 +65,7 @@ def quote(path, marker=None):
 
 def wrapped(line):
     """A long line of a sample, in pieces that fit a page; those of a command can be pasted."""
-    parts = [part.rstrip() for part in textwrap.wrap(line, 130, drop_whitespace=False, tabsize=1)] or [""]
+    parts = [part.rstrip() for part in textwrap.wrap(line, 120, drop_whitespace=False, tabsize=1)] or [""]
     return [part + " \\" for part in parts[:-1]] + parts[-1:] if line.startswith("$ ") else parts
 
 
