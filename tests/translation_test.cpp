@@ -9,7 +9,7 @@
 #include "common/train/training_step.h"
 #include "common/train/translation.h"
 #include "common/write/translator.h"
-#include "tests/check.h"
+#include "tests/check_threads.h"
 #include "tests/fixture.h"
 
 #define main stage_main
@@ -117,24 +117,7 @@ TEST_SUITE("translation") {
     TEST_CASE("threads: any number of them gives the loss and the gradients of one, padding and all") {
         Options o = tiny();
         Translation objective(o, all_pairs(), make_stage);
-        Rng rng(3);
-        auto batch = objective.draw(Part::train, rng);
-        auto train = [&](int threads) {
-            Options with = o;
-            with.threads = threads;
-            Trainer trainer(with, objective);
-            double loss = trainer.step(*batch);
-            std::vector<real> all;
-            for (const auto& [name, tensor] : trainer.model().parameters)
-                if (tensor.has_grad()) all.insert(all.end(), tensor.grad().begin(), tensor.grad().end());
-            return std::pair(loss, all);
-        };
-        auto [loss, gradient] = train(1);
-        for (int threads : {2, 3, 8}) {
-            auto [other_loss, other] = train(threads);
-            CHECK(other_loss == doctest::Approx(loss).epsilon(rounding));
-            CHECK(difference(gradient, other) < 10 * rounding);
-        }
+        check_threads(o, objective);
     }
 
     TEST_CASE("golden run: ten steps on the pairs, the same losses as ever") {

@@ -7,6 +7,7 @@
 
 #include "common/base/format.h"
 #include "common/base/thread_pool.h"
+#include "common/text/baselines.h"
 #include "common/train/pretrained.h"
 #include "common/train/ranks.h"
 #include "common/write/fill.h"
@@ -52,18 +53,18 @@ Tensor PairsBatch::loss(const Module& model, int first, int last) const {
 std::unique_ptr<DrawnBatch> pairs_batch(MaskedPairs pairs) { return std::make_unique<PairsBatch>(std::move(pairs)); }
 
 PairBaselines measure_baselines(const Sentences& text) {
-    std::vector<double> count(text.tokenizer.tokens.size());
-    double all = 0, chosen = 0, nats = 0;
-    auto for_tokens = [&](const std::vector<Sentences::Pair>& pairs, auto f) {
+    auto read = [&](const std::vector<Sentences::Pair>& pairs) {
+        std::vector<int> all;
         for (const Sentences::Pair& pair : pairs)
-            for (int number : {pair.first, pair.second})
-                for (int id : text.tokens[size_t(number)]) f(size_t(id));
+            for (int number : {pair.first, pair.second}) {
+                const std::vector<int>& ids = text.tokens[size_t(number)];
+                all.insert(all.end(), ids.begin(), ids.end());
+            }
+        return all;
     };
     const double coin = follows_weight * std::log(2.0);  // follows, or does not
-    int V = text.tokenizer.characters.size();
-    for_tokens(text.train, [&](size_t id) { ++count[id], ++all; });
-    for_tokens(text.val, [&](size_t id) { ++chosen, nats -= std::log((count[id] + 1) / (all + V)); });
-    return {std::log(double(V)) + coin, nats / chosen + coin};
+    const int V = text.tokenizer.characters.size();
+    return {std::log(double(V)) + coin, Unigram(read(text.train), V).loss(read(text.val)) + coin};
 }
 
 PreTraining::PreTraining(const Options& o, const Sentences& t, MakeBert m)
